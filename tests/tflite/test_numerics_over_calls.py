@@ -17,9 +17,12 @@ RNG = np.random.default_rng(23)
 CALLS = 8
 
 
-def svdf(kind: str, zero_point: int = 0) -> bytes:
-    """Six units of rank two over a memory of four, whose state is of the type `kind` and clips now and then."""
-    feature, reach = RNG.integers(-127, 128, (12, 9)), 127 if kind == "int8" else 8000
+def svdf(kind: str, zero_point: int = 0, reach: int = 0) -> bytes:
+    """Six units of rank two over a memory of four, whose state is of the type `kind` and clips now and then.
+
+    `reach` is how large weights over time may be.
+    """
+    feature, reach = RNG.integers(-127, 128, (12, 9)), reach or (127 if kind == "int8" else 8000)
     time = RNG.integers(-reach, reach + 1, (12, 4))
     scales = (0.11, 0.004) if kind == "int8" else (0.00043, 0.00009)
     total = scales[0] * scales[1]
@@ -58,6 +61,8 @@ CASES: dict[str, tuple[bytes, dict[str, Array]]] = {
     "lstm without a limit": (lstm("int8", 0.0, False), SEQUENCES),
     "lstm of 16 bits": (lstm("int16", 10.0, True), IN_TIME),
     "lstm at its limit": (lstm("int8", 9.5, False, 60000), SEQUENCES),
+    "svdf that wraps around": (svdf("int8", 5), FRAMES),
+    "svdf of sums that wrap around": (svdf("int16", reach=32767), FRAMES),
 }
 
 
@@ -109,21 +114,18 @@ RECORDED = {
     "lstm without a limit": [49117, 2009, 398742],
     "lstm of 16 bits": [9857971, 1225541, 275414],
     "lstm at its limit": [468565, 55880, 7373591],
+    "svdf that wraps around": [1244, 56776],
+    "svdf of sums that wrap around": [3516, 13128384],
 }
 
 
-@pytest.mark.parametrize("case", ["svdf of 16 bits", "lstm of 16 bits"])
+@pytest.mark.parametrize(
+    "case", ["svdf of 16 bits", "svdf that wraps around", "svdf of sums that wrap around", "lstm of 16 bits"]
+)
 def test_the_generated_code_keeps_them(case: str, tmp_path: Path) -> None:
     file = tmp_path / "net.tflite"
     file.write_bytes(CASES[case][0])
     assert main(["run", str(file), "-t", "host", "--numerics", "tflm", "--frames", str(CALLS)]) == 0
-
-
-def test_a_state_that_wraps_around_is_refused() -> None:
-    with pytest.raises(UnsupportedError) as caught:
-        lowered(svdf("int8", 5))
-    why = "its codes are limited before the zero point is added, and wrap around behind it"
-    assert str(caught.value) == f"tensor 'SVDF_0/gemm': --numerics tflm does not have it: {why}; use --numerics exact"
 
 
 def test_layers_whose_state_the_kernels_treat_otherwise_are_refused() -> None:

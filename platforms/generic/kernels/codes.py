@@ -129,7 +129,7 @@ class PairCodes(KernelMethods):
 
 
 @PLATFORM.kernel(
-    *TABLES, types=f"{BYTES}, *... -> {BYTES}", template="nest.c.mako", layout=("axes", "same"), preference=5
+    *TABLES, types=f"{BYTES}, *... -> {BYTES}|i16", template="nest.c.mako", layout=("axes", "same"), preference=5
 )
 class TableCodes(KernelMethods):
     """Any function of one code as a table of 256 results; a Lookup has one, whatever its elements mean."""

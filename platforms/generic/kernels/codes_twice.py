@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tilewright.numerics import (
     C_TYPES,
     Addition,
+    Distance,
     Twice,
+    channel_axis,
+    clip_steps,
     code_limits,
     curve_factor,
     curve_points,
     element_rules,
     element_twice_unknown,
     minus,
+    requantisation,
     rounds_twice,
+    split_bias,
     the_quantisation,
+    wraps,
 )
 from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.codes import Q, context_of, read_constants, real, unary_nests
-from tilewright.platforms.generic.kernels.nest import NestContext, nests_of, same_size
+from tilewright.platforms.generic.kernels.codes_sums import centred_text, loop_text, products
+from tilewright.platforms.generic.kernels.conv_i8 import weights_of
+from tilewright.platforms.generic.kernels.nest import NestContext, nests_of, operand_names, same_size
 from tilewright.platforms.generic.kernels.nest_loops import Codes
 from tilewright.platforms.generic.platform import PLATFORM
 
@@ -37,25 +47,41 @@ def steps_text(call: Call) -> str:
     codes = [minus(f"e{place}", zero) for place, zero in enumerate(zeros)]
     if call.node.op in ("Max", "Min"):
         return f"({codes[0]}) {'>' if call.node.op == 'Max' else '<'} ({codes[1]}) ? {codes[0]} : {codes[1]}"
+    if call.node.op == "Clip":
+        low, high = clip_steps(call)
+        return f"({codes[0]}) < {low} ? {low} : ({codes[0]}) > {high} ? {high} : {codes[0]}"
+    if call.node.op == "Abs" and call.tensor(0).quantisation == call.outputs[0].quantisation:
+        return f"({codes[0]}) < 0 ? -({codes[0]}) : {codes[0]}"
     match element_rules(call):
-        case Addition() as addition:
+        case Addition() | Distance() as rules:
             left, right = (
-                rounded(rule, f"({code}) * {1 << addition.bits}")
-                for rule, code in zip((addition.left, addition.right), codes, strict=True)
+                rounded(rule, f"({code}) * {1 << rules.bits}")
+                for rule, code in zip((rules.left, rules.right), codes, strict=True)
             )
-            return rounded(addition.total, f"{left} {'+' if addition.sign > 0 else '-'} {right}")
+            if isinstance(rules, Distance):
+                return rounded(rules.total, f"tilewright_squared({left} - {right})")
+            return rounded(rules.total, f"{left} {'+' if rules.sign > 0 else '-'} {right}")
         case (rise, fall):
-            return f"{codes[0]} < 0 ? {rounded(fall, codes[0])} : {rounded(rise, codes[0])}"
+            return f"{codes[0]} < 0 ? {rounded(fall, multiplied(codes))} : {rounded(rise, codes[0])}"
+        case rule if call.node.op == "Relu":
+            return f"({codes[0]}) < 0 ? 0 : {rounded(rule, codes[0])}"
+        case rule if call.node.op == "Abs":
+            return rounded(rule, f"(({codes[0]}) < 0 ? -({codes[0]}) : {codes[0]})")
         case rule:
-            return rounded(rule, " * ".join(f"({code})" for code in codes) if len(codes) > 1 else codes[0])
+            return rounded(rule, multiplied(codes))
+
+
+def multiplied(codes: Sequence[str]) -> str:
+    """C expression of the product of one expression or two."""
+    return " * ".join(f"({code})" for code in codes) if len(codes) > 1 else codes[0]
 
 
 @PLATFORM.kernel(
-    "Add", "Sub", "Mul", "Max", "Min", types=f"{Q}, {Q} -> {Q}", template="nest.c.mako", layout=("axes", "same"),
-    sources=["twice.h"], preference=7,
+    "Add", "Sub", "Mul", "Max", "Min", "PRelu", "SquaredDifference", types=f"{Q}, {Q} -> {Q}",
+    template="nest.c.mako", layout=("axes", "same"), sources=["twice.h"], preference=7,
 )  # fmt: skip
 class PairTwice(KernelMethods):
-    """Add, Sub and Mul of codes as the reference kernels do them, in 64 bits; the larger or smaller of two codes."""
+    """Functions of two codes as the reference kernels do them, in 64 bits; the larger or smaller of two codes."""
 
     def accepts(self, call: Call) -> str | None:
         """Codes of that contract."""
@@ -75,14 +101,16 @@ class PairTwice(KernelMethods):
 
 
 @PLATFORM.kernel(
-    "LeakyRelu", "QuantizeLinear", types="qi16, *... -> qi8|qi16", template="nest.c.mako", layout=("axes", "same"),
-    sources=["twice.h"], preference=7,
+    "LeakyRelu", "QuantizeLinear", "Relu", "Clip", "Abs", types="qi8|qi16|qi32, *... -> qi8|qi16|qi32",
+    template="nest.c.mako", layout=("axes", "same"), sources=["twice.h"], preference=7,
 )  # fmt: skip
 class ElementTwice(KernelMethods):
-    """Codes of sixteen bits under another scale, those below zero under one more; codes of eight have tables."""
+    """Functions of codes of sixteen bits and more, and under another scale; codes of eight have tables."""
 
     def accepts(self, call: Call) -> str | None:
         """Codes of that contract."""
+        if call.tensor(0).dtype is DType.I8 and call.outputs[0].dtype is DType.I8:
+            return "a table has its codes"
         return element_twice_unknown(call) if rounds_twice(call) else "its codes are exact, the kernel rounds twice"
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
@@ -125,6 +153,42 @@ class CurveTwice(KernelMethods):
         text = f"tilewright_{call.node.op.lower()}16(points, {step})"
         low, high = code_limits(call, call.outputs[0])
         return context_of(operands, unary_nests(call), [Codes(text, "acc", "int16_t", low, high)], ())
+
+
+@PLATFORM.kernel(
+    "Conv", types="qi16, qi16, i32? -> qi8", template="nest.c.mako", layout=("axes", "like"), sources=["twice.h"],
+    preference=-6,
+)  # fmt: skip
+class WrappedSums(KernelMethods):
+    """Sums of products that may leave 32 bits wrap around there, as those of the reference kernels do."""
+
+    def accepts(self, call: Call) -> str | None:
+        """One multiplier, constant weights and bias."""
+        if not wraps(call):
+            return "its sums do not wrap around"
+        places = (1,) if call.optional(2) is None else (1, 2)
+        if len(requantisation(call).rules) > 1 or any(place not in call.constants for place in places):
+            return "it has multipliers by channel, or weights of the run time"
+        return None if len(nests_of(products(call))) == 1 else "it is no one loop nest"
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """Weights and bias; multiplier and shift stand in the expression."""
+        call = operands.call
+        values, dtype = weights_of(call)
+        start = Constant("start", DType.I32, split_bias(call)[0])
+        return (Constant(operand_names(call)[1], dtype, values.reshape(-1)), start)
+
+    def context(self, operands: Operands) -> NestContext:
+        """Loops over unsigned numbers."""
+        call = operands.call
+        (nest,), y = nests_of(products(call)), call.outputs[0]
+        zero = the_quantisation(y).zero_point[0]
+        (rule,) = requantisation(call).rules
+        total = f"(int32_t)(acc + (uint32_t)start[{loop_text(nest, channel_axis(call))}])"
+        body = f"(uint32_t){centred_text(call, 0, 'e0')} * (uint32_t)e1"
+        codes = Codes(f"{body}", f"{rounded(rule, total)} + {zero}", C_TYPES[y.dtype], *code_limits(call, y),
+                      total_type="uint32_t")  # fmt: skip
+        return context_of(operands, (nest,), [codes], ())
 
 
 def _codes(call: Call) -> Codes:

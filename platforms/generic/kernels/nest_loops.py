@@ -47,6 +47,7 @@ class Codes:
     pad: int = 0
     operand_type: str = "int32_t"
     counted: bool = False
+    total_type: str = "int32_t"
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ class _Builder:
         self.addressed = Addresses(nest, strides, index, None if window is None else window.address)
         self.extents = dict(nest.space.extents)
         self.out_kind = nest.out.tensor.dtype
-        self.total_type = "int32_t" if codes else C_TYPES[computing(self.out_kind)]
+        self.total_type = codes.total_type if codes else C_TYPES[computing(self.out_kind)]
         self.counted = codes.counted if codes else nest.finish.name in COUNTED
         self.addresses = [self.addressed.address(access) for access in nest.operands]
         self.guards = tuple(g for access in (nest.out, *nest.ins) for g in self.addressed.guards(access))

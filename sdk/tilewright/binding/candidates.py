@@ -10,6 +10,7 @@ from tilewright.binding.types import mismatch
 from tilewright.errors import UnsupportedNode
 from tilewright.model import Model, Node
 from tilewright.ops.operator import Call, unmapped
+from tilewright.ops.quantised.linear import wraps
 from tilewright.ops.registry import call_of
 from tilewright.platform import Kernel
 
@@ -53,7 +54,14 @@ def in_order(call: Call, own: Sequence[Candidate], refused: Refusals, order: Ord
 
 def own_refusal(call: Call, kernel: Kernel) -> str | None:
     """The sentence why the kernel cannot run the node, whatever the others do; None where it can."""
-    return mismatch(kernel, call) or kernel.accepts(call)
+    if (unlike := mismatch(kernel, call)) is not None:
+        return unlike
+    try:
+        return kernel.accepts(call)
+    except UnsupportedNode as error:
+        if wraps(call):  # one kernel does, all others have no sums that fit
+            return str(error)
+        raise
 
 
 def _candidate(own: Candidate, refused: Refusal | None) -> Candidate:

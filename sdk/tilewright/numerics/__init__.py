@@ -54,6 +54,9 @@ from tilewright.ops.quantised.linear import (
     channel_axis,
     channels,
     proof,
+    requantisation,
+    split_bias,
+    wraps,
 )
 from tilewright.ops.quantised.mean import mean_proof, window_counts
 from tilewright.ops.quantised.meaning import requantisation_table, same_meaning
@@ -66,22 +69,21 @@ from tilewright.ops.quantised.resize import ResizeAxis, ResizeForm, interpolates
 from tilewright.ops.quantised.settled import SettledForm, settled_form
 from tilewright.ops.quantised.softmax import SoftmaxForm, softmax_axis, softmax_form
 from tilewright.ops.quantised.softmax_twice import TOTAL_SHIFT, softmax_twice_form, softmax_twice_unknown
-from tilewright.ops.quantised.twice import Addition, Twice
-from tilewright.ops.quantised.twice_elements import element_rules
+from tilewright.ops.quantised.twice import Addition, Distance, Twice
+from tilewright.ops.quantised.twice_elements import clip_steps, element_rules
 from tilewright.ops.quantised.twice_elements import unknown as element_twice_unknown
 from tilewright.ops.requantize import Integers, Requantisation, quantise
 
 __all__ = [
-    "C_TYPES", "OF_PAIRS", "ROUNDING", "SHIFTS", "TOTAL_SHIFT",
-    "Accumulator", "Addition", "Bounds", "Channelwise", "Integers", "MultiplyHigh",
-    "NearForm", "NormalisedForm", "PairForm", "Proof", "Requantisation", "Requantiser", "ResizeAxis", "ResizeForm",
-    "RoundedDivision", "RoundedTwice", "SettledForm", "SoftmaxForm", "SplitMultiply", "Twice",
-    "accumulator", "by_channel", "centred", "channel_axis", "channels", "code_limits", "constant_address",
-    "constant_type", "curve_factor", "curve_points", "element_rules", "element_twice_unknown",
-    "initialiser", "interpolates", "is_half", "literal", "loaded", "lookup_table", "mean_proof",
-    "minus", "near_form", "normalised_form",
-    "packed", "pair_form", "pair_text", "plus", "proof", "prove", "quantise", "real_call", "requantisation_table",
-    "requantise", "resize_form", "resize_proof", "rounded_twice", "rounds_twice", "same_meaning", "settled_form",
-    "softmax_axis", "softmax_form", "softmax_twice_form", "softmax_twice_unknown", "split_multiply", "stored",
-    "the_quantisation", "thresholds", "times", "too_wide", "window_counts", "zero_code",
+    "C_TYPES", "OF_PAIRS", "ROUNDING", "SHIFTS", "TOTAL_SHIFT", "Accumulator", "Addition", "Bounds", "Channelwise",
+    "Distance", "Integers", "MultiplyHigh", "NearForm", "NormalisedForm", "PairForm", "Proof", "Requantisation",
+    "Requantiser", "ResizeAxis", "ResizeForm", "RoundedDivision", "RoundedTwice", "SettledForm", "SoftmaxForm",
+    "SplitMultiply", "Twice", "accumulator", "by_channel", "centred", "channel_axis", "channels", "clip_steps",
+    "code_limits", "constant_address", "constant_type", "curve_factor", "curve_points", "element_rules",
+    "element_twice_unknown", "initialiser", "interpolates", "is_half", "literal", "loaded", "lookup_table",
+    "mean_proof", "minus", "near_form", "normalised_form", "packed", "pair_form", "pair_text", "plus", "proof",
+    "prove", "quantise", "real_call", "requantisation", "requantisation_table", "requantise", "resize_form",
+    "resize_proof", "rounded_twice", "rounds_twice", "same_meaning", "settled_form", "softmax_axis", "softmax_form",
+    "softmax_twice_form", "softmax_twice_unknown", "split_bias", "split_multiply", "stored", "the_quantisation",
+    "thresholds", "times", "too_wide", "window_counts", "wraps", "zero_code",
 ]  # fmt: skip

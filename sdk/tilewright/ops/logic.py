@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tilewright.model import DType
 from tilewright.ops.check import BOOLEANS, FLOATS, NUMBERS, SIGNED, UNSIGNED, broadcast_shape, same_type, typed
-from tilewright.ops.codes import Passes
+from tilewright.ops.codes import Moves, Passes
 from tilewright.ops.elementwise import elementwise
 from tilewright.ops.index.body import Body, body
 from tilewright.ops.operator import Adjoint, Call, TensorType
@@ -69,6 +69,7 @@ OPERATORS = (
         "where",
         operands=("condition", "a", "b"),
         rule=_infer_where,
+        codes=Moves(data=(1, 2)),
         passes=Passes(data=(1, 2), whole=False),
         torch=Torch(writer="where"),
         sketch="where",

@@ -69,7 +69,8 @@ def _infer_quantise(call: Call) -> tuple[TensorType, ...]:
     if zero is not None and declared is not None and zero.dtype is not declared:
         raise call.invalid(f"the zero point has type {zero.dtype.value}, 'output_dtype' says {declared.value}")
     dtype = zero.dtype if zero is not None else declared or DType.U8
-    if dtype not in CODES:
+    whole = dtype is DType.I32 and x.quantisation is not None  # made by the lowering of converted files
+    if dtype not in CODES and not whole:
         raise call.invalid(f"codes of type {dtype.value} are not possible")
     _granularity(call)
     return (TensorType(dtype, x.shape),)

@@ -12,11 +12,15 @@ from collections.abc import Mapping
 METADATA = "tilewright.unlike_tflm"
 """The key of `metadata_props`: a JSON object of the names of results and words of `WHY`."""
 WRAPPED_STATE, NARROW_SUMS, COPIED_STATE, CUT_LIMIT = "wrapped_state", "narrow_sums", "copied_state", "cut_limit"
+SUMMED_ZERO, MANY_ADDENDS, MISREAD_BIAS = "summed_zero", "many_addends", "misread_bias"
 WHY: Mapping[str, str] = {
     WRAPPED_STATE: "its codes are limited before the zero point is added, and wrap around behind it",
     COPIED_STATE: "the codes of its state are copied to a result of another scale",
     CUT_LIMIT: "the limit of its cell lies between two codes",
     NARROW_SUMS: "it adds codes of 16 bits up in 32 bits, those of 64 are known",
+    SUMMED_ZERO: "its zero point is added once more than it is taken away",
+    MISREAD_BIAS: "its bias has 32 bits, and the kernels read 64",
+    MANY_ADDENDS: "it adds more than two tensors up before it rounds",
 }
 
 

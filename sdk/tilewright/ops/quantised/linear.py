@@ -30,6 +30,10 @@ from tilewright.ops.requantize import (
 Arrays = Sequence[Array | None]
 
 
+NARROW = "narrow_sums"
+"""The attribute of a layer of 16-bit codes that adds up in 32 bits under TensorFlow Lite Micro's contract."""
+
+
 @dataclass(frozen=True)
 class Accumulator:
     """What a kernel needs beside its weights. All arrays hold one int64 per output channel.
@@ -98,11 +102,11 @@ def requantisation(call: Call) -> Requantisation:
 def _rounded_twice(call: Call, x: Quantisation, w: Quantisation, y: Quantisation) -> Requantisation:
     """As TensorFlow Lite Micro does: scales are float32 widened to float64, from left to right.
 
-    Codes of 16 bits by weights of 8 add up in 64 bits there, which round once.
+    Codes of 16 bits by weights of 8 add up in 64 bits there, which round once, unless the file says 32.
     """
     if split_bias(call)[1] is not None:
         raise call.unsupported("its bias counts no whole units of its sum", "use --numerics exact")
-    wide = call.tensor(0).dtype is DType.I16 and call.tensor(1).dtype.bits <= 8
+    wide = call.tensor(0).dtype is DType.I16 and call.tensor(1).dtype.bits <= 8 and NARROW not in call.node.attributes
     rule = Twice.of_wide if wide else Twice.of
     rules = tuple(rule(x.scale[0] * scale / y.scale[0]) for scale in w.scale)
     if len(rules) > 1 and channels(call) != len(rules):
@@ -140,6 +144,13 @@ def sums_fit(call: Call) -> bool:
         return True
     proved = prove(requantisation(call), sums.bounds)
     return proved.fixed is not None or not proved.requantisation.leaves_64_bits(sums.bounds.largest)
+
+
+def wraps(call: Call) -> bool:
+    """Whether sums of codes of 16 bits by weights of 16 may leave 32 bits, and so wrap around in the layer's contract:
+    SVDF under TensorFlow Lite Micro's."""
+    wide = call.tensor(0).dtype is call.tensor(1).dtype is DType.I16
+    return wide and the_quantisation(call.outputs[0]).numerics == "tflm" and _sums(call)[1] >= 1 << 31
 
 
 def _sums(call: Call) -> tuple[Accumulator, int]:
@@ -195,4 +206,6 @@ def evaluate_linear(operator: Operator, call: Call, arrays: Arrays) -> Array:
     if sums.ndim:
         shape[axis] = bias.size
     acc = np.rint(sums).astype(np.int64) + bias.reshape(shape)
+    if wraps(call):
+        acc = acc.astype(np.int32).astype(np.int64)
     return requantisation(call).apply(acc, axis).astype(call.outputs[0].dtype.numpy)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tilewright.ops.codes import Interpolates, Mean, Pairwise, Products
 from tilewright.ops.operator import Call
 from tilewright.ops.quantised.add import pair_form
-from tilewright.ops.quantised.linear import proof
+from tilewright.ops.quantised.linear import proof, wraps
 from tilewright.ops.quantised.mean import mean_proof, window_counts
 from tilewright.ops.quantised.resize import resize_form, resize_proof
 
@@ -20,7 +20,7 @@ def quantised_numerics(call: Call) -> str | None:
         return None
     match call.codes:
         case Products():
-            return proof(call).status
+            return "exact_sequence" if wraps(call) else proof(call).status
         case Mean():
             statuses = {mean_proof(call, int(count)).status for count in window_counts(call).tolist()}
             return "proved" if statuses == {"proved"} else "exact_sequence"

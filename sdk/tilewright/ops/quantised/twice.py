@@ -8,7 +8,8 @@ away from zero. Both roundings together are one multiplication, one addend that 
 Layers of 16-bit codes and 8-bit weights add up in 64 bits and round once, by a multiplier cut to 15 bits.
 Functions are gemmlowp's fixed point, evaluated for every code when the network is compiled.
 Sources: tensorflow/lite/kernels/internal/common.cc (MultiplyByQuantizedMultiplier), quantization_util.cc,
-reference/add.h, reference/integer_ops/{mul,logistic,tanh,mean}.h; gemmlowp/fixedpoint/fixedpoint.h.
+reference/add.h, micro/kernels/squared_difference.cc,
+reference/integer_ops/{mul,logistic,tanh,mean}.h; gemmlowp/fixedpoint/fixedpoint.h.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from tilewright.ops.requantize import Integers, half_away
 
 ADD_BITS = {8: 20, 16: 15}
 """Fraction bits under the operands of Add and Sub, by the bits of a result's code."""
+SQUARE_BITS = {8: 7, 16: 0}
+"""The same under a difference that is squared."""
 
 
 @dataclass(frozen=True)
@@ -139,6 +142,28 @@ class Addition:
     def apply(self, a: Integers, b: Integers) -> Integers:
         """The steps of the result of centred codes."""
         return self.total.apply(self.left.apply(a << self.bits) + self.sign * self.right.apply(b << self.bits))
+
+
+@dataclass(frozen=True)
+class Distance:
+    """SQUARED_DIFFERENCE: both operands times 2^`bits` by a rule of their own, the square of their difference by a
+    third."""
+
+    left: Twice
+    right: Twice
+    total: Twice
+    bits: int
+
+    @staticmethod
+    def of(scales: tuple[float, float, float], code_bits: int) -> Distance:
+        """The rules for operands and result of these scales."""
+        doubled, bits = 2 * max(scales[:2]), SQUARE_BITS[code_bits]
+        left, right = (Twice.of(scale / doubled) for scale in scales[:2])
+        return Distance(left, right, Twice.of(doubled * doubled / ((1 << 2 * bits) * scales[2])), bits)
+
+    def apply(self, a: Integers, b: Integers) -> Integers:
+        """The steps of the result of centred codes."""
+        return self.total.apply(np.square(self.left.apply(a << self.bits) - self.right.apply(b << self.bits)))
 
 
 def mean_multiplier(source: float, target: float, count: int) -> Twice:

@@ -6,23 +6,29 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tilewright.model import Array, DType, Quantisation, Tensor
+from tilewright.model import Array, Clamp, DType, Quantisation, Tensor
+from tilewright.ops.activation import clip_limits
 from tilewright.ops.operator import Call
 from tilewright.ops.quantised.curve_twice import RESULT_SCALE, curved
+from tilewright.ops.quantised.function_twice import absolute, elu
 from tilewright.ops.quantised.hard_swish_twice import hard_swish, is_known
 from tilewright.ops.quantised.real import code_limits, the_quantisation
-from tilewright.ops.quantised.twice import Addition, Twice, logistic, tanh
+from tilewright.ops.quantised.twice import Addition, Distance, Twice, limits_of, logistic, tanh
 from tilewright.ops.requantize import Integers
 
 FIXED: Mapping[str, tuple[float, int]] = {"Sigmoid": (1 / 256, -128), "Tanh": (1 / 128, 0)}
 """Scale and zero point of results that are computed in fixed point, of signed codes."""
-PAIRS = {"Add": 1, "Sub": -1, "Mul": 0}
+PAIRS = {"Add": 1, "Sub": -1, "Mul": 0, "SquaredDifference": 0}
 EXTREMES = ("Max", "Min")
-WIDE = frozenset({"LeakyRelu", *FIXED})
+SIGNED: Mapping[str, tuple[DType, ...]] = {
+    "Relu": (DType.I8, DType.I16), "Clip": (DType.I8, DType.I16), "Abs": (DType.I8, DType.I16), "Elu": (DType.I8,),
+}  # fmt: skip
+"""Types of codes of functions whose result has its operand's."""
+WIDE = frozenset({"LeakyRelu", "Relu", "Clip", "Abs", *FIXED})
 """Functions of one code that are known for codes of sixteen bits too."""
 ROUNDED_TWICE = frozenset({*PAIRS, "LeakyRelu"})
 """Operators on codes of eight bits or sixteen."""
-Rules = Addition | tuple[Twice, Twice] | Twice
+Rules = Addition | Distance | tuple[Twice, Twice] | Twice
 """What a function rounds by: three rules, one above and one below zero, or one."""
 
 
@@ -45,11 +51,20 @@ def unknown(call: Call) -> str | None:
     if call.node.op in EXTREMES and len(tensors) == 2:
         alike = len({(tensor.quantisation, tensor.dtype) for tensor in (*tensors, target)}) == 1
         return None if alike else "its operands and its result have scales of their own"
-    if call.node.op == "Relu" and not source.dtype is target.dtype is DType.I8:
-        return "its operand and its result are not both int8"
-    if call.node.op in ("LeakyRelu", "QuantizeLinear", "Relu"):
-        if DType.I16 in (source.dtype, target.dtype) and not _known_wide(call.node.op, source.dtype, target.dtype):
+    if call.node.op in SIGNED and (source.dtype is not target.dtype or source.dtype not in SIGNED[call.node.op]):
+        return "its operand and its result are not both " + " or both ".join(t.numpy.name for t in SIGNED[call.node.op])
+    if call.node.op == "Clip":
+        alike = source.quantisation == target.quantisation and clip_limits(call) is not None
+        return None if alike else "its operand and its result have scales of their own"
+    if call.node.op == "Elu":
+        return None
+    if call.node.op == "PRelu":
+        return _unknown_slopes(call, tensors)
+    if call.node.op in ("LeakyRelu", "QuantizeLinear", "Relu", "Abs"):
+        if max(source.dtype.bits, target.dtype.bits) > 8 and not _known_wide(call.node.op, source.dtype, target.dtype):
             return f"the kernels make no codes of {target.dtype.bits} bits of those of {source.dtype.bits}"
+        if source.dtype is DType.I32:
+            return "its products leave 32 bits" if Twice.of(_ratio(call)).shift > 0 else None
         return _beyond_words(element_rules(call), [source])
     return "how the kernels compute it is not known here"
 
@@ -66,8 +81,14 @@ def _unknown_curve(op: str, source: Tensor, target: Tensor) -> str | None:
 
 
 def _known_wide(op: str, source: DType, target: DType) -> bool:
-    signed = all(dtype in (DType.I8, DType.I16) for dtype in (source, target))
-    return signed and (op == "QuantizeLinear" or source is target)
+    if op != "QuantizeLinear":
+        return source is target is DType.I16
+    signed = all(dtype in (DType.I8, DType.I16, DType.I32) for dtype in (source, target))
+    return signed and not source is target is DType.I32
+
+
+def _ratio(call: Call) -> float:
+    return the_quantisation(call.tensor(0)).scale[0] / the_quantisation(call.outputs[0]).scale[0]
 
 
 def _unknown_pair(call: Call, tensors: Sequence[Tensor]) -> str | None:
@@ -79,9 +100,22 @@ def _unknown_pair(call: Call, tensors: Sequence[Tensor]) -> str | None:
     if wide and not all(tensor.dtype is DType.I16 for tensor in (tensors if gate else every)):
         return "its codes are not all of eight bits, nor all of sixteen"
     centred = tensors if gate else every
-    if wide and call.node.op == "Mul" and any(the_quantisation(tensor).zero_point[0] for tensor in centred):
+    if (
+        wide
+        and call.node.op not in ("Add", "Sub")
+        and any(the_quantisation(tensor).zero_point[0] for tensor in centred)
+    ):
         return "its codes of sixteen bits have a zero point"
     return _beyond_words(element_rules(call), tensors)
+
+
+def _unknown_slopes(call: Call, tensors: Sequence[Tensor]) -> str | None:
+    """PRelu of bytes by slopes that are codes as well."""
+    if any(tensor.quantisation is None or tensor.dtype is not DType.I8 for tensor in (*tensors, call.outputs[0])):
+        return "its operands and its result are not all int8"
+    rules = element_rules(call)
+    assert isinstance(rules, tuple), call.node.op
+    return _beyond_words(rules[0], tensors[:1]) or _beyond_words(rules[1], tensors)
 
 
 def _beyond_words(rules: Rules, tensors: Sequence[Tensor]) -> str | None:
@@ -89,6 +123,8 @@ def _beyond_words(rules: Rules, tensors: Sequence[Tensor]) -> str | None:
     if isinstance(rules, Addition):
         steep = rules.total.shift > 0
         return "its result has less than the smallest scale that the kernels take" if steep else None
+    if isinstance(rules, Distance):
+        return "its squares leave 32 bits" if rules.total.shift > 0 else None
     reach = 1
     for tensor in tensors:
         zero = the_quantisation(tensor).zero_point[0]
@@ -107,19 +143,25 @@ def _unknown_hard_swish(source: Tensor, target: Tensor) -> str | None:
 
 
 def element_rules(call: Call) -> Rules:
-    """The rules of an Add, Sub, Mul, LeakyRelu, Relu or QuantizeLinear of codes."""
+    """The rules of an Add, Sub, Mul, SquaredDifference, LeakyRelu, PRelu, Relu, Abs or QuantizeLinear of codes."""
     target = the_quantisation(call.outputs[0]).scale[0]
     first = the_quantisation(call.tensor(0)).scale[0]
     match call.node.op:
         case "Add" | "Sub":
             scales = (first, the_quantisation(call.tensor(1)).scale[0], target)
             return Addition.of(scales, call.outputs[0].dtype.bits, PAIRS[call.node.op])
+        case "SquaredDifference":
+            scales = (first, the_quantisation(call.tensor(1)).scale[0], target)
+            return Distance.of(scales, call.outputs[0].dtype.bits)
         case "Mul":
             return Twice.of(first * the_quantisation(call.tensor(1)).scale[0] / target)
         case "LeakyRelu":
             alpha = float(np.float32(call.real("alpha", 0.01)))
             return Twice.of(first / target), Twice.of(first * alpha / target)
-    return Twice.of(first / target)
+        case "PRelu":
+            alpha = the_quantisation(call.tensor(1)).scale[0]
+            return Twice.of(first / target), Twice.of(first * alpha / target)
+    return Twice.of(_ratio(call))
 
 
 def element_twice(call: Call, arrays: Sequence[Array | None]) -> Array:
@@ -148,12 +190,28 @@ def _steps(call: Call, operands: list[Integers], meaning: Quantisation) -> Integ
         return function(operands[0], source) - meaning.zero_point[0]
     if call.node.op in EXTREMES:
         return np.maximum(*operands) if call.node.op == "Max" else np.minimum(*operands)
-    if call.node.op == "Relu":
-        return np.maximum(Twice.of(source / meaning.scale[0]).apply(operands[0]), 0)
+    if call.node.op == "Elu":
+        return elu(operands[0], source, meaning, call.outputs[0].dtype) - meaning.zero_point[0]
+    if call.node.op == "Abs":
+        return absolute(operands[0], source, meaning.scale[0])
+    if call.node.op == "Clip":
+        low, high = clip_steps(call)
+        return np.clip(operands[0], low, high)
     match element_rules(call):
-        case Addition() as addition:
-            return addition.apply(operands[0], operands[1])
+        case Addition() | Distance() as rules:
+            return rules.apply(operands[0], operands[1])
         case (rise, fall):
-            return np.where(operands[0] >= 0, rise.apply(operands[0]), fall.apply(operands[0])).astype(np.int64)
+            below = operands[0] * operands[1] if len(operands) > 1 else operands[0]
+            return np.where(operands[0] >= 0, rise.apply(operands[0]), fall.apply(below)).astype(np.int64)
         case rule:
-            return rule.apply(operands[0] * operands[1] if len(operands) > 1 else operands[0])
+            steps = rule.apply(operands[0] * operands[1] if len(operands) > 1 else operands[0])
+            return np.maximum(steps, 0) if call.node.op == "Relu" else steps
+
+
+def clip_steps(call: Call) -> tuple[int, int]:
+    """The limits of a Clip as codes less the zero point."""
+    target, limits = call.outputs[0], clip_limits(call)
+    assert limits is not None, call.node.name
+    zero = the_quantisation(target).zero_point[0]
+    low, high = limits_of(Clamp(*limits), the_quantisation(target), target.dtype.range)
+    return low - zero, high - zero

@@ -24,6 +24,7 @@ class Graph:
         self.constants: dict[str, Array] = dict(model.constants)
         self.inputs = model.inputs
         self.outputs = model.outputs
+        self.unlike = model.unlike
         self._names = {node.name for node in model.nodes} | set(model.tensors)
 
     def fresh(self, wanted: str) -> str:
@@ -87,6 +88,7 @@ class Graph:
         model = self.model.replace(
             nodes=tuple(self.nodes), tensors=self.tensors, constants=self.constants, outputs=self.outputs
         )
+        model = replace(model, unlike=self.unlike)
         return model if form is None else replace(model, quantisation_form=form)
 
 

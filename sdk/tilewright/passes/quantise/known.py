@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tilewright.errors import UnsupportedNode
-from tilewright.model import DType, Model, Node
+from tilewright.model import DType, Model, Node, Tensor
 from tilewright.ops.codes import AsIntegers, Exponentials, Interpolates, Mean, Moves, Pairwise, Products, Table
 from tilewright.ops.operator import Call
 from tilewright.ops.quantised.resize import resize_form
@@ -20,8 +20,9 @@ def require_known(model: Model) -> None:
             f"tensor '{result}': --numerics tflm does not have it", why=WHY[word], fix="use --numerics exact",
             tensor=result,
         )  # fmt: skip
+    coded = _before_codes(model)
     for node in model.nodes:
-        why = _unlike(model, node)
+        why = _unlike(model, node, floats=node.name not in coded)
         if why:
             raise UnsupportedNode(
                 f"node '{node.name}' ({node.op}): --numerics tflm does not have it", why=why,
@@ -29,17 +30,44 @@ def require_known(model: Model) -> None:
             )  # fmt: skip
 
 
-def _unlike(model: Model, node: Node) -> str | None:
+def _before_codes(model: Model) -> set[str]:
+    """Nodes whose results become codes or other integers, or all where there are none: floats behind them promise
+    nothing."""
+    writers = model.producers()
+    work = [
+        name for name, tensor in model.tensors.items()
+        if name in writers and (tensor.quantisation is not None or not tensor.dtype.is_float)
+    ]  # fmt: skip
+    work += [state.present for state in model.states]
+    if not any(tensor.quantisation is not None for tensor in model.tensors.values()):
+        return {node.name for node in model.nodes}
+    coded = set[str]()
+    while work:
+        node = writers.get(work.pop())
+        if node is not None and node.name not in coded:
+            coded.add(node.name)
+            work += [name for name in node.inputs if name]
+    return coded
+
+
+def _unlike(model: Model, node: Node, floats: bool) -> str | None:
+    """Why a node is refused; `floats` where nothing behind it becomes a code."""
     tensors = [model.tensors[name] for name in (*node.inputs[:1], *node.outputs) if name]
     if not any(tensor.quantisation for tensor in tensors):
-        computes = any(tensor.dtype.is_float for tensor in tensors) and not isinstance(codes_of(node), Moves)
-        return "it computes in floats" if computes else None
+        exact = isinstance(codes_of(node), Moves) or (node.op == "Cast" and _is_exact(tensors[0], tensors[-1]))
+        computes = any(tensor.dtype.is_float for tensor in tensors) and not exact
+        return "it computes in floats" if computes and not floats else None
     codes = [tensor for tensor in tensors if tensor.quantisation]
     if node.op == "DequantizeLinear" or (node.op == "QuantizeLinear" and codes[0] is not tensors[0]):
         return None
     inputs = tuple(model.tensors[name] if name else None for name in node.inputs)
     constants = {i: model.constants[name] for i, name in enumerate(node.inputs) if name in model.constants}
     return _of_codes(call_of(node, inputs, tuple(model.tensors[name] for name in node.outputs), constants, model.opset))
+
+
+def _is_exact(source: Tensor, target: Tensor) -> bool:
+    """True for integers that a float32 holds all of."""
+    return target.dtype is DType.F32 and not source.dtype.is_float and source.dtype.bits <= 16
 
 
 def _of_codes(call: Call) -> str | None:
@@ -53,9 +81,9 @@ def _of_codes(call: Call) -> str | None:
             return "its operands have other scales than its result" if wide and not _of_one_meaning(call) else None
         case Products():
             return _unknown_product(call) if wide else None
-        case Mean(windows=True) if not wide:
+        case Mean(windows=True):
             return None if same else "its operand and its result have scales of their own"
-        case Mean() if not wide:
+        case Mean():
             return None
         case AsIntegers():
             return None

@@ -19,6 +19,7 @@ from tilewright.passes.quantise.graph import Graph
 from tilewright.passes.quantise.hoist import hoist
 from tilewright.passes.quantise.kinds import has_quantisation
 from tilewright.passes.quantise.lookup import make_tables
+from tilewright.passes.quantise.micro import as_the_kernels_do
 
 
 @ieee
@@ -31,6 +32,7 @@ def lower(model: Model) -> Model:
     graph = Graph(model)
     if model.numerics == "tflm":
         split_gates(graph)
+        as_the_kernels_do(graph)
     keep_blocks(graph)
     hoist(graph)
     if model.numerics == "exact":  # a chain's steps each round in their own way under other contracts

@@ -9,7 +9,7 @@ import numpy as np
 
 from tilewright.model import Array, DType, Node, Quantisation
 from tilewright.ops.codes import Interpolates, Mean, Normalises, Pairwise, Products
-from tilewright.ops.quantised.linear import sums_fit
+from tilewright.ops.quantised.linear import sums_fit, wraps
 from tilewright.ops.quantised.normalised import has_normalised_form
 from tilewright.ops.quantised.resize import resize_form
 from tilewright.ops.quantised.twice_elements import WIDE
@@ -54,7 +54,8 @@ def holds_sums(graph: Graph, node: Node, inputs: tuple[str, ...], tail: Tail) ->
     tensors = tuple(graph.tensors[name] for name in inputs)
     constants = {i: graph.constants[name] for i, name in enumerate(inputs) if name in graph.constants}
     result = replace(graph.tensors[node.outputs[0]], dtype=tail.dtype, quantisation=tail.quantisation)
-    return sums_fit(call_of(node, tensors, (result,), constants, graph.model.opset))
+    call = call_of(node, tensors, (result,), constants, graph.model.opset)
+    return sums_fit(call) or wraps(call)
 
 
 def _has_multipliers(source: Quantisation, weights: Sequence[float], tail: Tail) -> bool:

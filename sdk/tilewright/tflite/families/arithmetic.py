@@ -5,6 +5,7 @@ from __future__ import annotations
 from tilewright.model import DType
 from tilewright.tflite import schema
 from tilewright.tflite.file import FileOperator
+from tilewright.tflite.unlike import MANY_ADDENDS, SUMMED_ZERO
 from tilewright.tflite.writer import Writer
 
 PLAIN = {
@@ -35,6 +36,9 @@ def add_n(writer: Writer, operator: FileOperator) -> None:
     total = operands[0]
     for each in operands[1:]:
         total = writer.op("Add", total, each)
+    scales = writer.tensor(operator.inputs[0]).scales
+    if scales is not None and (len(operands) > 2 or scales.zero_point.any()):
+        writer.unlike[total] = MANY_ADDENDS if len(operands) > 2 else SUMMED_ZERO
     writer.define(operator.outputs[0], total, first)
 
 

@@ -11,7 +11,7 @@ from tilewright.model import DType
 from tilewright.tflite import schema
 from tilewright.tflite.file import FileOperator, Scales
 from tilewright.tflite.flatbuffer import Integer
-from tilewright.tflite.unlike import NARROW_SUMS
+from tilewright.tflite.unlike import MISREAD_BIAS, NARROW_SUMS
 from tilewright.tflite.writer import Writer, operand
 
 
@@ -79,6 +79,7 @@ def transposed(writer: Writer, operator: FileOperator) -> None:
     operands = [writer.value(x, first=True), weights, *bias(writer, operator, 3, x, w)]
     real = writer.op("ConvTranspose", *operands, kernel_shape=kernel[1:3], strides=strides, pads=[*begins, *ends],
                      output_padding=rests)  # fmt: skip
+    note_sums(writer, operator, real, 0)
     writer.define(y, real, first=True, activation=operator.integer(schema.TransposeConv.ACTIVATION))
 
 
@@ -114,10 +115,18 @@ def bias(writer: Writer, operator: FileOperator, place: int, x: int, w: int) -> 
 
 
 def note_sums(writer: Writer, operator: FileOperator, real: str, told: int) -> None:
-    """Say of a layer of 16-bit codes that it adds up in 32 bits: its bias has them, or it is `told` so without one."""
-    if writer.tensor(operator.inputs[0]).dtype is not DType.I16:
+    """Say of a layer of 16-bit codes that it adds up in 32 bits: its bias has them, or it is `told` so without one.
+
+    Kernels of depthwise and transposed convolutions know biases of 64 bits alone.
+    """
+    x, place = (2, 3) if operator.name == "TRANSPOSE_CONV" else (0, 2)
+    if writer.tensor(operator.inputs[x]).dtype is not DType.I16:
         return
-    index = operand(operator, 2)
+    index = operand(operator, place)
+    if operator.name in ("DEPTHWISE_CONV_2D", "TRANSPOSE_CONV"):
+        if index >= 0 and writer.tensor(index).dtype is DType.I32:
+            writer.unlike[real] = MISREAD_BIAS
+        return
     narrow = schema.ELEMENT_TYPES.get(told) is DType.I32 if index < 0 else writer.tensor(index).dtype is DType.I32
     if narrow:
         writer.unlike[real] = NARROW_SUMS
