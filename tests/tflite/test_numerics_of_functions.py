@@ -80,7 +80,7 @@ CASES: dict[str, Case] = {
     "16 bits in sums of 32": (single("CONV_2D", [T(WAVE.shape, "int16", 0.001), TAPS, SUMS],
                                      [T((1, 1, 7, 4), "int16", 0.0009)], STEPS), (WAVE,)),
     "from 32 bits": (single("QUANTIZE", [T(LONG.shape, "int32", 0.0001)], [T(LONG.shape, "int8", 0.31, -7)]), (LONG,)),
-    "to 32 bits": (single("QUANTIZE", [T((1, 700), "int16", 0.0011)], [T((1, 700), "int32", 0.0003)]), SHORT[:1]),
+    "to 32 bits": (single("QUANTIZE", [T((1, 700), "int16", 0.0011)], [T((1, 700), "int32", 0.0003)]), (SHORT[0],)),
 }  # fmt: skip
 
 
@@ -146,7 +146,8 @@ def test_the_generated_code_computes_what_the_semantics_says(case: str, tmp_path
     content, values = CASES[case]
     file = tmp_path / "net.tflite"
     file.write_bytes(content)
-    np.savez(tmp_path / "values.npz", **{f"t{index}": value for index, value in enumerate(values)})
+    named: dict[str, Any] = {f"t{index}": value for index, value in enumerate(values)}
+    np.savez(tmp_path / "values.npz", **named)
     assert main(["run", str(file), "-t", "host", "--numerics", "tflm", "--inputs", str(tmp_path / "values.npz")]) == 0
 
 

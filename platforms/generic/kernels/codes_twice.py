@@ -184,6 +184,7 @@ class WrappedSums(KernelMethods):
         (nest,), y = nests_of(products(call)), call.outputs[0]
         zero = the_quantisation(y).zero_point[0]
         (rule,) = requantisation(call).rules
+        assert isinstance(rule, Twice), call.node.name
         total = f"(int32_t)(acc + (uint32_t)start[{loop_text(nest, channel_axis(call))}])"
         body = f"(uint32_t){centred_text(call, 0, 'e0')} * (uint32_t)e1"
         codes = Codes(f"{body}", f"{rounded(rule, total)} + {zero}", C_TYPES[y.dtype], *code_limits(call, y),

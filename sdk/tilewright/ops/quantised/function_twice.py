@@ -29,7 +29,8 @@ def elu(centred: Integers, source: float, meaning: Quantisation, dtype: DType) -
     x = np.float32(source) * centred.astype(np.float32)
     low = np.exp(np.minimum(x, 0).astype(np.float64)).astype(np.float32) - np.float32(1)
     steps = half_away(np.where(x < 0, low, x) * (np.float32(1) / np.float32(meaning.scale[0])))
-    return np.clip(steps.astype(np.float32) + np.float32(meaning.zero_point[0]), *dtype.range).astype(np.int64)
+    codes = np.clip(steps.astype(np.float32) + np.float32(meaning.zero_point[0]), *dtype.range)
+    return np.asarray(codes.astype(np.int64))
 
 
 def inverse_root(codes: Array, source: Quantisation, target: Quantisation, dtype: DType) -> Array:
