@@ -44,8 +44,9 @@ from tilewright.schedule.moves import MOVES, Move, allowed
 from tilewright.schedule.question import Cut, Lowered, Question
 from tilewright.schedule.request import Request, make_request, request
 from tilewright.schedule.rounds import go_round
-from tilewright.schedule.search import Found, best_of, finish
+from tilewright.schedule.search import Found, Stage, best_of, finish, unmeasured
 from tilewright.schedule.stacks import tile_beside_stacks
+from tilewright.smaller_code import with_less_code
 from tilewright.target import Target, with_sizes
 from tilewright.text.read import read_tokeniser
 from tilewright.tiling.switches import TileOptions
@@ -200,6 +201,7 @@ def search(
     network: Lowered,
     ask: Callable[[Lowered], Question] = Depends(asking),
     chosen: Sequence[Move] = Depends(moves),
+    write_code: Generator = Depends(generator),
     log: Journal = Depends(journal),
 ) -> Found:
     """Kernels, order, chains, tiles, aliases and offsets: what is decided, and the placed plan that comes of it."""
@@ -208,8 +210,14 @@ def search(
         with log.stage("memory"):
             deployment = followed(question, file)
             return Found(deployment, deployment.finished(), ())
-    searched = best_of(Deployment(question), chosen, log.stage)
-    return finish(go_round(searched, chosen, log.stage), log.stage)
+    return with_less_code(
+        answer(question, chosen, log.stage), partial(answer, chosen=chosen, stage=log.stage), write_code
+    )
+
+
+def answer(question: Question, chosen: Sequence[Move], stage: Stage = unmeasured) -> Found:
+    """What the moves make of a question, from the beginning."""
+    return finish(go_round(best_of(Deployment(question), chosen, stage), chosen, stage), stage)
 
 
 @compiler.step

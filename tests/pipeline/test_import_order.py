@@ -28,9 +28,9 @@ ORDER = (
     # what is told of them, and where they run
     "report", "graphs", "run",
     # the flow itself, and what is built on it
-    "program", "compile", "board", "alike", "prefill", "bundle", "gradient", "fitting", "prove", "tune", "timing",
-    "export", "project", "conformance", "backend", "skeleton", "deployer", "quantiser", "evidence", "__init__",
-    "commands", "cli", "__main__",
+    "program", "smaller_code", "compile", "board", "alike", "prefill", "bundle", "gradient", "fitting", "prove", "tune",
+    "timing", "export", "project", "conformance", "backend", "skeleton", "deployer", "quantiser", "evidence",
+    "__init__", "commands", "cli", "__main__",
 )  # fmt: skip
 """Rooms, the lowest first."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -11,7 +12,7 @@ from tilewright.binding.candidates import by_operator, candidates, make_call, no
 from tilewright.binding.graph import BoundGraph
 from tilewright.codegen.artifacts import Artifacts
 from tilewright.codegen.generator import generator
-from tilewright.compile import Compiled, asking, compiled, moves, pipeline_for
+from tilewright.compile import Compiled, answer, asking, compiled, moves, pipeline_for
 from tilewright.deployer.code import GeneratedCode, OrderError
 from tilewright.deployer.state import State, json_file, read, refused, save
 from tilewright.deployer.steps import generate_function, mid_end, prepare
@@ -35,6 +36,7 @@ from tilewright.schedule.question import Lowered, Question
 from tilewright.schedule.request import Request, make_request
 from tilewright.schedule.rounds import go_round
 from tilewright.schedule.search import Found, Searched, best_of, finish, merged
+from tilewright.smaller_code import with_less_code
 from tilewright.target import Target
 from tilewright.tiling.tiled_graph import TiledGraph
 
@@ -167,6 +169,7 @@ class NetworkDeployer(GeneratedCode):
         if self.found is None:
             chosen: Sequence[Move] = self._road().value(moves)
             outcome = finish(go_round(self._searched(deployment, "plan"), chosen))
+            outcome = with_less_code(outcome, partial(answer, chosen=chosen), self._road().value(generator))
             self.reports = merged((*self.reports, *outcome.reports))
             require_room(outcome.placed, self.request.levels)
             self.deployment, self.found = outcome.deployment, outcome
