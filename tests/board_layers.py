@@ -199,32 +199,6 @@ def sums() -> Network:
     return network
 
 
-def floats(depthwise: bool = False) -> Network:
-    """Float convolutions and matrix products of many shapes, with and without bias and Relu."""
-    network = Network(np.random.default_rng(11))
-    for layer in (*CONVS, *DENSE) if not depthwise else DEPTHWISE:
-        conv = len(layer.w) > 2
-        if layer.weights != "random" or layer.unsigned:
-            continue
-        n = f"{'conv' if conv else 'dense'}_{layer.name}"
-        network.inputs[f"{n}_x"] = (layer.x, np.float32)
-        weights = network.generator.standard_normal(layer.w).astype(np.float32)
-        names = [f"{n}_x", network.constant(f"{n}_w", weights)]
-        attributes = dict(layer.attributes)
-        if len(n) % 3:
-            channels = layer.w[0] if conv else layer.w[1]
-            names.append(network.constant(f"{n}_b", network.generator.standard_normal(channels).astype(np.float32)))
-            attributes.update({} if conv else {"beta": 0.5, "alpha": 1.5})
-        relu = len(n) % 2 == 0
-        network.nodes.append(
-            helper.make_node("Conv" if conv else "Gemm", names, [f"{n}_r" if relu else f"{n}_y"], n, **attributes)
-        )
-        if relu:
-            network.nodes.append(helper.make_node("Relu", [f"{n}_r"], [f"{n}_y"]))
-        network.outputs[f"{n}_y"] = np.float32
-    return network
-
-
 CONVS = (
     Layer("point", (1, 8, 7, 5), (6, 8, 1, 1)),
     Layer("point_odd", (1, 12, 3, 3), (5, 12, 1, 1), x_zero=3, y_zero=-7),

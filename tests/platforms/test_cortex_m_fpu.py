@@ -5,18 +5,34 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from board_layers import check_network, floats, kernels
+from board_layers import DEPTHWISE, check_network, kernels
+from float_layers import FLOAT_DEPTHWISE, MORE_PRODUCTS, floats
+
+HELIUM = "qemu_mps3_an547"
 
 
-@pytest.mark.parametrize("board", ["qemu_mps2_an386", "qemu_mps2_an500", "qemu_mps3_an547"])
+@pytest.mark.parametrize("board", ["qemu_mps2_an386", "qemu_mps2_an500", HELIUM])
 def test_float_convolutions_and_products(board: str, tmp_path: Path) -> None:
     done = check_network(floats(), board, tmp_path)
     taken = kernels(done)
-    assert {kernel for name, kernel in taken.items() if name.startswith("conv_")} == {"ConvFpu", "Relayout"}
-    assert {kernel for name, kernel in taken.items() if name.startswith("dense_")} == {"DenseFpu"}
+    conv, dense = ("ConvFloatMve", "DenseFloatMve") if board == HELIUM else ("ConvFpu", "DenseFpu")
+    assert {kernel for name, kernel in taken.items() if name.startswith("conv_")} == {conv, "Relayout"}
+    assert {kernel for name, kernel in taken.items() if name.startswith("dense_")} == {dense}
 
 
-@pytest.mark.parametrize("board", ["qemu_mps2_an386", "qemu_mps3_an547", "qemu_rv32imafc", "qemu_rv32gcv"])
+def test_float_products_of_few_pixels_and_groups_in_vectors(tmp_path: Path) -> None:
+    taken = kernels(check_network(floats(MORE_PRODUCTS), HELIUM, tmp_path, first=("ConvFloatMve", "DenseFloatMve")))
+    assert set(taken.values()) == {"ConvFloatMve", "DenseFloatMve", "Relayout"}
+
+
+@pytest.mark.parametrize("board", ["qemu_mps2_an386", HELIUM, "qemu_rv32imafc", "qemu_rv32gcv"])
 def test_float_depthwise_convolutions(board: str, tmp_path: Path) -> None:
-    done = check_network(floats(depthwise=True), board, tmp_path)
-    assert set(kernels(done).values()) == {"DepthwiseTileF32", "Relayout"}
+    done = check_network(floats(DEPTHWISE), board, tmp_path)
+    kernel = "DepthwiseFloatMve" if board == HELIUM else "DepthwiseTileF32"
+    assert set(kernels(done).values()) == {kernel, "Relayout"}
+
+
+@pytest.mark.parametrize(("board", "kernel"), [(HELIUM, "DepthwiseFloatMve"), ("qemu_mps2_an386", "DepthwiseTileF32")])
+def test_float_depthwise_convolutions_of_any_window(board: str, kernel: str, tmp_path: Path) -> None:
+    done = check_network(floats(FLOAT_DEPTHWISE), board, tmp_path, first=(kernel,))
+    assert set(kernels(done).values()) == {kernel, "Relayout"}

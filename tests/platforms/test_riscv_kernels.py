@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 import pytest
-from board_layers import Layer, board_or_skip, check, check_network, floats, kernels
+from board_layers import Layer, board_or_skip, check, check_network, kernels
+from float_layers import floats
 from tilewright.compile import compile_model, write
 from tilewright.options import CompileOptions
 from tilewright.run.build import build

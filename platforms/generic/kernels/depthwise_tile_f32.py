@@ -27,7 +27,7 @@ INTEGERS = 12
 """Pointers, counters and tests that fit in sixteen integer registers."""
 REACH = 1020
 """Bytes that every core's float loads and stores reach on both sides of a pointer."""
-LARGEST = 25
+LARGEST = 49
 """Weights of a channel, at most."""
 TILE = 40.0
 """Instructions of a tile beside its channels."""
@@ -174,12 +174,18 @@ def instructions(tile: Tile, clamp: Clamp | None) -> float:
     return len(loads) + products + tests + weights + tile.columns * (1 + ends) + len(tile.pointers) + lost + 3
 
 
-def chosen(call: Call) -> tuple[Axis, Axis, Tile, float]:
-    """Both axes, the tile with the fewest instructions, and the instructions of all tiles."""
+def depthwise_axes(call: Call) -> tuple[Axis, Axis]:
+    """Rows and columns of maps with channels innermost."""
     x = call.tensor(0)
     channels = x.shape[1]
     across = (channels,) if len(x.shape) == 3 else (x.shape[3] * channels, channels)
     h, w, _ = image_axes(call, (x.elements, 1, *across))
+    return h, w
+
+
+def chosen(call: Call) -> tuple[Axis, Axis, Tile, float]:
+    """Both axes, the tile with the fewest instructions, and the instructions of all tiles."""
+    (h, w), channels = depthwise_axes(call), call.shape(0)[1]
     tiles = [tile_of(h, w, channels, columns) for columns in range(1, widest(w) + 1)]
     cost, tile = cheapest(h, w, tiles, channels, call.node.clamp)
     return h, w, tile, cost
