@@ -31,7 +31,7 @@ THIN = 8
 
 @dataclass(frozen=True)
 class ConvWork(Work):
-    """Inputs of blocks of four pixels by four channels, and the blocks; fours of pixels, their inputs, and taps of fours
+    """Inputs of blocks of four pixels by four channels, and the blocks; fours of pixels, their inputs, taps of fours
     at the edge. For single rows: inputs of vectors of channels, and the vectors."""
 
     block_inputs: float = 0.0
