@@ -53,8 +53,9 @@ def matrix(call: Call) -> tuple[Array, DType]:
     return (weights.T if transposed else weights), dtype
 
 
-def dense_constants(operands: Operands, width: int) -> tuple[Constant, ...]:
-    """Weights by block, rows in the order in which the operand lies in memory; folded starts; requantisation."""
+def dense_constants(operands: Operands, width: int, shifts: DType = DType.I8) -> tuple[Constant, ...]:
+    """Weights by block, rows in the order in which the operand lies in memory; folded starts; requantisation, with
+    shifts of that type."""
     call = operands.call
     weights, dtype = matrix(call)
     layout = operands.layout(call.tensor(0))
@@ -64,7 +65,7 @@ def dense_constants(operands: Operands, width: int) -> tuple[Constant, ...]:
     width = min(width, columns)
     parts = [np.ascontiguousarray(weights[:, at : at + width]).reshape(-1) for at in range(0, columns, width)]
     start = np.broadcast_to(np.asarray(accumulator(call).start, np.int32), (columns,))
-    requantisation = requantise(proof(call)).constants
+    requantisation = requantise(proof(call), shifts).constants
     return (Constant("w", dtype, np.concatenate(parts)), Constant("bias", DType.I32, start), *requantisation)
 
 

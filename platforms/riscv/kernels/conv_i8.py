@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 from tilewright.numerics import C_TYPES, ROUNDING, accumulator, proof, requantise
-from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Operands, Work
+from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands, Work
 from tilewright.platforms.generic.kernels import conv_i8
 from tilewright.platforms.generic.kernels.blocks import Axis, Block, Groups, channel_blocks, groups_of
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps, row_steps
@@ -220,7 +220,7 @@ class ConvMethods(KernelMethods):
 
 @PLATFORM.kernel(
     "Conv", types=conv_i8.TYPES, template="conv_i8.c.mako", layout="channels_last", sources=["scalar.h", *ROUNDING],
-    preference=30,
+    preference=30, requires=Needs(lacks=("rvv",)),
 )  # fmt: skip
 class ConvBlockI8(ConvMethods):
     """Integer convolution in register blocks of four pixels and four channels."""
@@ -231,7 +231,7 @@ class ConvBlockI8(ConvMethods):
 
 @PLATFORM.kernel(
     "Conv", types=conv_i8.TYPES, template="conv_i8.c.mako", layout="channels_last", sources=["scalar.h", *ROUNDING],
-    preference=28,
+    preference=28, requires=Needs(lacks=("rvv",)),
 )  # fmt: skip
 class ConvGatherI8(ConvMethods):
     """Integer convolution in register blocks over the gathered windows of four pixels."""

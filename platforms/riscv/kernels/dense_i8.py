@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilewright.numerics import C_TYPES, ROUNDING
-from tilewright.platform import Call, Constant, KernelMethods, Operands, Work
+from tilewright.platform import Call, Constant, KernelMethods, Needs, Operands, Work
 from tilewright.platforms.generic.kernels import dense_i8
 from tilewright.platforms.generic.kernels.blocks import Block, channel_blocks
 from tilewright.platforms.generic.kernels.conv_i8 import TYPES
@@ -82,7 +82,7 @@ def work(call: Call) -> DenseWork:
 
 @PLATFORM.kernel(
     "Gemm", "MatMul", types=TYPES, template="dense_i8.c.mako", layout=("rows", "default"),
-    sources=["scalar.h", *ROUNDING], preference=30,
+    sources=["scalar.h", *ROUNDING], preference=30, requires=Needs(lacks=("rvv",)),
 )  # fmt: skip
 class DenseBlockI8(KernelMethods):
     """Integer matrix product in register blocks."""

@@ -37,7 +37,7 @@ LARGEST = 32767
 
 @PLATFORM.kernel(
     "Gemm", "MatMul", types=TYPES, template="dense_pairs_i8.c.mako", layout=("rows", "default"),
-    sources=["scalar.h", *ROUNDING], preference=33, requires=Needs(optimize="speed"),
+    sources=["scalar.h", *ROUNDING], preference=33, requires=Needs(lacks=("rvv",), optimize="speed"),
 )  # fmt: skip
 class DensePairsI8(KernelMethods):
     """Integer matrix-vector product over pairs of channels in one word."""

@@ -72,7 +72,8 @@ def work(call: Call) -> WinogradWork:
 
 @PLATFORM.kernel(
     "Conv", types="qi8|qu8, qi8|qu8|qi4|qu4, i32|i64? -> qi8|qu8", template="winograd_i8.c.mako",
-    layout="channels_last", sources=["scalar.h", *ROUNDING], preference=33, requires=Needs(optimize="speed"),
+    layout="channels_last", sources=["scalar.h", *ROUNDING], preference=33,
+    requires=Needs(lacks=("rvv",), optimize="speed"),
 )  # fmt: skip
 class WinogradBlockI8(KernelMethods):
     """Exact Winograd convolution in register blocks of four tiles and four channels."""
