@@ -147,7 +147,7 @@ class ConvVectorI8(KernelMethods):
 
 
 @PLATFORM.kernel(
-    "Gemm", "MatMul", types=dense_i8.TYPES, template="vector_i8.c.mako", layout=("rows", "default"),
+    "Gemm", "MatMul", types=conv_i8.TYPES, template="vector_i8.c.mako", layout=("rows", "default"),
     sources=["rvv_copy.h", *ROUNDING], preference=34, requires=Needs(has=("rvv",)),
 )  # fmt: skip
 class DenseVectorI8(KernelMethods):
