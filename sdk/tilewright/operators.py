@@ -10,6 +10,11 @@ from tilewright.ops.attention_rule import heads as attention_heads
 from tilewright.ops.attention_rule import rotated as rotary_heads
 from tilewright.ops.attention_rule import scale as attention_scale
 from tilewright.ops.bounded import has_bound, length_bound
+from tilewright.ops.code_descent import Place as CodeDescentPlace
+from tilewright.ops.code_descent import Result as CodeDescentResult
+from tilewright.ops.code_descent import code_term
+from tilewright.ops.code_descent import products as code_descent_products
+from tilewright.ops.code_descent import replaces as code_descent_replaces
 from tilewright.ops.coded_attention import BLOCK as ATTENTION_BLOCK
 from tilewright.ops.coded_attention import attention_units, coded_widths
 from tilewright.ops.coded_attention import power_tables as attention_powers
@@ -19,7 +24,7 @@ from tilewright.ops.codes import AsIntegers, Converts, Mean, Moves, Pairwise
 from tilewright.ops.conv import conv_window
 from tilewright.ops.conv_transpose import spread as transposed_window
 from tilewright.ops.cumsum import running_axis
-from tilewright.ops.descent import DescentTerm, descent_terms
+from tilewright.ops.descent import DescentTerm, descent_terms, product_term
 from tilewright.ops.descent import replaces as descent_replaces
 from tilewright.ops.descent_pair import DX as PAIR_DX
 from tilewright.ops.descent_pair import FIRST_NEXT, FIRST_OF_PAIR, pair_terms
@@ -54,6 +59,8 @@ __all__ = [
     "AsIntegers",
     "AttentionHeads",
     "Boxed",
+    "CodeDescentPlace",
+    "CodeDescentResult",
     "Converts",
     "DescentTerm",
     "LstmNumbers",
@@ -70,6 +77,9 @@ __all__ = [
     "attention_scale",
     "attention_units",
     "code_block",
+    "code_descent_products",
+    "code_descent_replaces",
+    "code_term",
     "coded_widths",
     "compress_axis",
     "conv_window",
@@ -93,6 +103,7 @@ __all__ = [
     "pair_terms",
     "pool_window",
     "pooled_shape",
+    "product_term",
     "put_axis",
     "recurrent_cell",
     "relayout_nest",

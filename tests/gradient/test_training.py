@@ -300,7 +300,7 @@ def test_what_cannot_be_trained_is_said(wish: TrainingWish, kind: type[Tilewrigh
 
 
 def test_a_quantised_network_is_refused() -> None:
-    with pytest.raises(UnsupportedError, match="the network cannot be trained: it is quantised"):
+    with pytest.raises(UnsupportedError, match="the network cannot be trained in floats: it is quantised"):
         training(load(Path("tests/models/digits_int8/model.onnx")), TrainingWish())
 
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 /* How many of 255 steps lie at or below a float; all are integers in the order of the floats. */
-static inline int tilewright_steps(const int32_t *steps, const void *element)
+static inline int tilewright_steps_passed(const int32_t *steps, const void *element)
 {
     int32_t place;
     (void)memcpy(&place, element, sizeof place);

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import astuple, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -28,11 +28,11 @@ from tilewright.commands.comparing import mismatch
 from tilewright.commands.progress import stages, watched
 from tilewright.commands.streams import terminal_width
 from tilewright.errors import UnsupportedError, UsageError
-from tilewright.frontend.names import quoted
 
 if TYPE_CHECKING:
     from tilewright.bundle import Bundle
     from tilewright.compile import Compiled
+    from tilewright.gradient.curves import Curves
     from tilewright.gradient.simulated import Trained
     from tilewright.gradient.training import Training, TrainingWish
     from tilewright.model import Model
@@ -40,11 +40,12 @@ if TYPE_CHECKING:
     from tilewright.pipeline import Compiler
     from tilewright.report.build import Report
     from tilewright.report.sharing import LayerChoice, TrainingReport, WorkReport
+    from tilewright.run.frames import Frames
     from tilewright.target import Target
 
 SUMMARY = "write a network that learns on the device"
 OPTIMISERS = ("sgd", "momentum", "adam")
-SHOWN = 5
+GRADIENTS = ("float", "int8")
 AUTO = "auto"
 MOST_WORK = 2.0
 """So many times the work of a plain step is tried where memory is short."""
@@ -69,6 +70,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="last, bias, all, lora:4 (beside each layer two matrices of that rank), auto (the layers that lower the "
         "loss of --data most for their bytes, within the --budget), or parameters by name",
     )  # fmt: skip
+    group.add_argument(
+        "--gradient", choices=GRADIENTS, default="float",
+        help="int8: a quantised network learns in integers, its gradients are codes of eight bits",
+    )  # fmt: skip
     group.add_argument("--optimizer", choices=OPTIMISERS, default="sgd", help="how parameters take their step")
     group.add_argument("--learning-rate", metavar="R", type=seconds, default=0.01, help="the length of a step")
     group.add_argument("--momentum", metavar="M", type=tolerance, default=0.9, help="what momentum keeps of a step")
@@ -91,6 +96,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> Answer:
     """Differentiate, compile both networks into one image, write; train in the simulator where that is asked for."""
+    from tilewright.commands.training_text import steps_told, told
     from tilewright.compile import write_files
     from tilewright.output.staged import staged
     from tilewright.output.written import hashes, listed, protection
@@ -111,19 +117,21 @@ def execute(arguments: argparse.Namespace) -> Answer:
         planned = plan(replace(wish, parameters=names))
         made, bundle = planned.made, planned.bundle
         write_files(bundle.artifacts.project, folder)
-        report, failure, curve = bundle.report, None, tuple[float, ...]()
+        report, failure, curves = bundle.report, None, None
         if error := overflow(report, options.budgets, sure=True):
             raise error
         if arguments.run is not None or arguments.data is not None:
-            done = _simulated(arguments, made, bundle, target, folder)
-            report = _with_run(bundle, done.report)
-            failure, curve = mismatch(done.report), done.losses
-        report = replace(report, training=_report(arguments, planned, curve, layers))
+            frames = _frames(arguments, made, bundle)
+            done = _simulated(arguments, bundle, target, folder, frames)
+            report, curves = _with_run(bundle, done.report), _curves(arguments, made, bundle, frames, done.losses)
+            failure = mismatch(done.report) or curves.verdict(made.name)
+        report = replace(report, training=_report(arguments, planned, curves, layers))
         report = replace(report, files={**listed(arguments.output), **hashes(folder)})
         (folder / "report.json").write_text(dumps(report.to_json()), encoding="utf-8")
     short = replace(report, run=None, networks=tuple(replace(one, layers=()) for one in bundle.report.networks))
     assert report.training is not None
-    text = [render(short, terminal_width()), _told(report.training), *_steps(curve, report, failure is None)]
+    same = report.run is not None and mismatch(report) is None
+    text = [render(short, terminal_width()), told(report.training), *steps_told(report.training, report, same)]
     text.append(f"written to {arguments.output}")
     answer = error_json(failure, report=report) if failure else report.to_json()
     return Answer("\n".join(text), answer, failure)
@@ -213,12 +221,11 @@ def _within(
     Where bytes are asked for, by --work or for size, the plain step is compared with the one in the fewest live bytes,
     which are a guide alone.
     """
-    from tilewright.gradient.training import trainings
     from tilewright.report.sharing import WorkReport
 
     tried: list[WorkReport] = []
     planned: list[Training] = []
-    every = trainings(model, wish)
+    every = _trainings(arguments, model, wish)
     least_work = bool(options.budgets) or (arguments.work is None and options.optimize != "size")
     for made in every if least_work else (next(every), *deque(every, maxlen=1)):
         bundle = _bundle(arguments, made, options, target, folder)
@@ -234,6 +241,14 @@ def _within(
     return Planned(planned[least], bundle, tuple(tried), not options.budgets)
 
 
+def _trainings(arguments: argparse.Namespace, model: Model, wish: TrainingWish) -> Iterator[Training]:
+    """What is planned one after the other, in floats or in integers."""
+    from tilewright.gradient.integers.training import trainings_in_integers
+    from tilewright.gradient.training import trainings
+
+    return trainings_in_integers(model, wish) if arguments.gradient == "int8" else trainings(model, wish)
+
+
 def _bundle(
     arguments: argparse.Namespace, made: Training, options: CompileOptions, target: Target, folder: Path
 ) -> Bundle:
@@ -245,20 +260,21 @@ def _bundle(
     from tilewright.frontend.write import to_onnx
 
     sources = [folder / f"{one.name}.onnx" for one in (made.step, made.infer)]
-    for one, source in zip((made.plain, made.infer), sources, strict=True):
+    for one, source in zip(made.floats or (made.plain, made.infer), sources, strict=True):
         onnx.save(to_onnx(one), source)
+    ours = {sources[0]: made.step, **({} if made.floats is None else {sources[1]: made.infer})}
     plain = replace(options, shapes={}, freeze={}, bounds={})
     wish = BundleWish(made.name, more=(source_of(made.name),))
     with stages(arguments.quiet) as stage:
-        bundle = compile_bundle(sources, plain, target, wish, pipeline=_compiler(watched(stage), made.step, sources[0]))
+        bundle = compile_bundle(sources, plain, target, wish, pipeline=_compiler(watched(stage), ours))
     step, infer = (one.plan for one in bundle.members)
     accumulate = arguments.batch_accumulate
     project = with_training(bundle.artifacts.project, made.name, step, infer, made.target, accumulate)
     return replace(bundle, artifacts=replace(bundle.artifacts, project=project))
 
 
-def _compiler(pipeline: Compiler[Compiled] | None, step: Model, source: Path) -> Compiler[Compiled]:
-    """The pipeline, which takes the step itself in the place of its file: that has no Descents."""
+def _compiler(pipeline: Compiler[Compiled] | None, ours: Mapping[Path, Model]) -> Compiler[Compiled]:
+    """The pipeline, which takes networks of ours in the place of their files: these have no Descents, and no codes."""
     from tilewright.compile import Journal, compiler, journal
     from tilewright.compile import load as load_file
     from tilewright.pipeline import Depends
@@ -266,17 +282,17 @@ def _compiler(pipeline: Compiler[Compiled] | None, step: Model, source: Path) ->
 
     def load(request: Request, log: Journal = Depends(journal)) -> Model:
         loaded = load_file(request, log)
-        return replace(step, sha256=loaded.sha256, notes=loaded.notes) if request.source == source else loaded
+        own = ours.get(request.source)
+        return loaded if own is None else replace(own, sha256=loaded.sha256, notes=loaded.notes)
 
     changed = (pipeline or compiler).copy()
     changed.replace("load", load)
     return changed
 
 
-def _simulated(arguments: argparse.Namespace, made: Training, bundle: Bundle, target: Target, folder: Path) -> Trained:
+def _frames(arguments: argparse.Namespace, made: Training, bundle: Bundle) -> Frames:
+    """The inputs of every step."""
     from tilewright.gradient.data import drawn, frames_of
-    from tilewright.gradient.simulated import trained
-    from tilewright.options import RunOptions
 
     if arguments.run == 0:
         raise UsageError(
@@ -284,11 +300,29 @@ def _simulated(arguments: argparse.Namespace, made: Training, bundle: Bundle, ta
         )
     plan = bundle.members[0].plan
     if arguments.data is not None:
-        frames = frames_of([plan.slots[slot].tensor for slot in plan.input_slots], arguments.data, arguments.run)
-    else:
-        frames = drawn(plan, made.target, made.classes, arguments.run, arguments.seed)
+        return frames_of([plan.slots[slot].tensor for slot in plan.input_slots], arguments.data, arguments.run)
+    return drawn(plan, made.target, made.classes, arguments.run, arguments.seed)
+
+
+def _simulated(
+    arguments: argparse.Namespace, bundle: Bundle, target: Target, folder: Path, frames: Frames
+) -> Trained:  # fmt: skip
+    from tilewright.gradient.simulated import trained
+    from tilewright.options import RunOptions
+
     running = RunOptions(atol=arguments.atol, rtol=arguments.rtol, seed=arguments.seed)
     return trained(bundle.subject(folder).members[0], target, frames, running)
+
+
+def _curves(
+    arguments: argparse.Namespace, made: Training, bundle: Bundle, frames: Frames, losses: tuple[float, ...]
+) -> Curves:  # fmt: skip
+    """The losses, and of steps in integers those of the same steps in floats, where samples are given."""
+    from tilewright.gradient.curves import Curves, held_against
+
+    if made.floats is None or arguments.data is None:
+        return Curves(losses)
+    return held_against(made.floats[0], bundle.members[0].plan, frames, losses)
 
 
 def _with_run(bundle: Bundle, step: Report) -> Report:
@@ -297,51 +331,16 @@ def _with_run(bundle: Bundle, step: Report) -> Report:
 
 
 def _report(
-    arguments: argparse.Namespace, planned: Planned, losses: tuple[float, ...], layers: tuple[LayerChoice, ...]
+    arguments: argparse.Namespace, planned: Planned, curves: Curves | None, layers: tuple[LayerChoice, ...]
 ) -> TrainingReport:
     from tilewright.report.sharing import TrainingReport
 
     made = planned.made
-    size = sum(made.step.tensors[name].size_bytes for name in made.parameters)
+    behind = [f"{name}/rest" for name in made.parameters if made.floats is not None]
+    size = sum(made.step.tensors[name].size_bytes for name in (*made.parameters, *behind) if name in made.step.tensors)
     step, infer = (one.arena_bytes for one in planned.bundle.together.alone)
+    losses = ((), (), ()) if curves is None else astuple(curves)
     return TrainingReport(
-        arguments.loss, arguments.update, arguments.optimizer, made.parameters, size, step, infer, made.work, losses,
-        arguments.batch_accumulate, planned.tried, layers,
+        arguments.loss, arguments.update, arguments.optimizer, made.parameters, size, step, infer, made.work, losses[0],
+        arguments.batch_accumulate, planned.tried, layers, arguments.gradient, *losses[1:],
     )  # fmt: skip
-
-
-def _told(training: TrainingReport) -> str:
-    """What is learnt, what a step needs beside it, and what it needed with less work."""
-    tried = training.tried if len(training.tried) > 1 else ()
-    return (
-        f"{len(training.parameters)} parameters of {training.parameter_bytes:,} B are updated"
-        + (f" in the last of every {training.batch_accumulate} calls; " if training.batch_accumulate > 1 else "; ")
-        + f"a step needs {training.step_bytes:,} B beside the states, an inference {training.infer_bytes:,} B"
-        + (f"; a step does {training.work:.3f} times the work of one that keeps all" if training.work > 1 else "")
-        + "".join(f"\n  at {one.work:.3f} times the work {one.step_bytes:,} B" for one in tried)
-        + "".join(f"\n  {_layer_told(one, number == 0)}" for number, one in enumerate(training.layers))
-    )
-
-
-def _layer_told(layer: LayerChoice, last: bool) -> str:
-    """What one layer contributes."""
-    names = ", ".join(quoted(name) for name in layer.parameters)
-    taken = "taken" if layer.taken else "left out"
-    beside = "alone" if last else "beside it"
-    return f"{names}, {layer.bytes:,} B: loss {layer.loss:.6f} {beside}, {taken}"
-
-
-def _steps(losses: Sequence[float], report: Report, same: bool) -> list[str]:
-    """The losses of the first and the last steps, and what they were compared with."""
-    if not losses:
-        return []
-    first = " ".join(f"{loss:.6f}" for loss in losses[:SHOWN])
-    last = " ".join(f"{loss:.6f}" for loss in losses[SHOWN:][-SHOWN:])
-    frames = report.run.frames if report.run is not None else None
-    lines = [f"loss of {len(losses)} steps: {first}" + (f" ... {last}" if last else "")]
-    if same and frames is not None:
-        other = f" and {frames.reference}'s" if frames.reference else ""
-        lines.append(f"every step's loss and parameters are NumPy's{other}")
-    if frames is not None and frames.mean_cost is not None:
-        lines.append(f"{frames.mean_cost:,} instructions or cycles a step")
-    return lines

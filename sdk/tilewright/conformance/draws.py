@@ -37,7 +37,8 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Sketch:
-    """A call without types; None stands for an omitted operand. `axis` is that of a weight's channels."""
+    """A call without types; None stands for an omitted operand. `axis` is that of a weight's channels, `absent` are the
+    results that are omitted."""
 
     op: str
     operands: tuple[Drawn | None, ...]
@@ -45,6 +46,7 @@ class Sketch:
     outputs: int = 1
     axis: int = 0
     domain: str = ""
+    absent: tuple[int, ...] = ()
 
 
 Sketcher = Callable[[Draw, str], Sketch]

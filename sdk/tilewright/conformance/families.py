@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from tilewright.conformance import draws as d
 from tilewright.conformance import draws_codes as c
+from tilewright.conformance import draws_gradients as g
 from tilewright.conformance import draws_moves as m
 from tilewright.conformance.draws_descent import descent, descent_pair
 from tilewright.conformance.draws_lengths import selected, suppressed
@@ -16,12 +17,16 @@ from tilewright.ops.operator import Operator
 from tilewright.ops.registry import named
 
 FAMILIES: Mapping[str, d.Sketcher] = {
-    "along": d.along(), "attention": m.attention, "blocks": m.blocks, "broadcast": d.broadcast, "cache": m.cache,
-    "cast": d.cast, "clip": d.clip, "code_product": c.code_product, "code_rows": c.code_rows,
+    "along": d.along(), "attention": m.attention, "bias_descent": g.bias_descent, "blocks": m.blocks,
+    "broadcast": d.broadcast, "cache": m.cache,
+    "cast": d.cast, "clip": d.clip, "code_descent": g.code_descent, "code_product": c.code_product,
+    "code_rows": c.code_rows,
     "coded_attention": c.coded_attention, "coded_lstm": c.coded_lstm, "concat": m.concat,
     "conv": d.conv, "conv_integer": d.conv_integer, "conv_transpose": d.conv_transpose, "cut": m.cut,
     "descent": descent, "descent_pair": descent_pair,
     "dynamic": m.dynamic, "expand": m.expand, "gather": m.gather, "gemm": d.gemm,
+    "gradient_codes": g.gradient_codes, "gradient_mask": g.gradient_mask, "gradient_max_pool": g.gradient_max_pool,
+    "gradient_mean_pool": g.gradient_mean_pool, "gradient_slopes": g.gradient_slopes, "gradient_sum": g.gradient_sum,
     "half_attention": c.half_attention, "image": d.image,
     "layer_norm": d.layer_norm, "matmul": d.matmul, "matmul_integer": d.matmul_integer,
     "normalised_by_four": d.per_channel(4), "normalised_by_two": d.per_channel(2),

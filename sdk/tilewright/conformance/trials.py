@@ -11,7 +11,7 @@ import numpy as np
 from tilewright.conformance.draws import Drawn, Sketch
 from tilewright.frontend.shapes import OPSET
 from tilewright.model import Array, Clamp, DType, Model, Node, Numerics, Quantisation, Tensor
-from tilewright.ops.codes import Exponentials, Mean, Products
+from tilewright.ops.codes import AsIntegers, Exponentials, Mean, Products
 from tilewright.ops.operator import Call, Operator
 from tilewright.ops.quantised.twice_elements import FIXED, ROUNDED_TWICE
 from tilewright.ops.quantised.twice_elements import unknown as element_twice_unknown
@@ -47,7 +47,7 @@ def trial(sketch: Sketch, token: str, r: random.Random) -> Trial:
     constants = {
         i: a for i, (a, d) in enumerate(zip(arrays, sketch.operands, strict=True)) if d and d.constant and a is not None
     }
-    names = tuple(f"y{i}" for i in range(sketch.outputs))
+    names = tuple("" if i in sketch.absent else f"y{i}" for i in range(sketch.outputs))
     fusible = operator.clamps and sketch.outputs == 1 and (kind.is_float or token.startswith("q"))
     # The bound of half floats is of the largest result, which a limit from above would hide.
     clamps = _CLAMPS[:1] if kind is DType.F16 else _CLAMPS
@@ -57,7 +57,9 @@ def trial(sketch: Sketch, token: str, r: random.Random) -> Trial:
     )
     call = Call(node, tensors, (), constants, OPSET, operator=operator)
     outputs = tuple(
-        Tensor(name, result.dtype, result.shape) for name, result in zip(names, operator.infer(call), strict=True)
+        Tensor(name, result.dtype, result.shape)
+        for name, result in zip(names, operator.infer(call), strict=True)
+        if name
     )
     call = replace(call, outputs=outputs)
     if sketch.op == "QuantizeLinear" and kind is DType.F32 and r.random() < 0.5:
@@ -132,6 +134,8 @@ def _quantised(call: Call, arrays: Sequence[Array | None], operator: Operator, r
     """The call whose results hold codes too, with a scale that makes use of them."""
     x = call.tensor(0)
     outputs = []
+    if isinstance(call.codes, AsIntegers):
+        return call
     for index, y in enumerate(call.outputs):
         if index and y.dtype is not x.dtype:
             outputs.append(y)
@@ -218,5 +222,6 @@ def one_node_model(trial: Trial, name: str, r: random.Random, *, transposed: boo
     for tensor in call.outputs:
         tensors[tensor.name] = tensor
     constants = {call.node.inputs[i]: np.asarray(value) for i, value in call.constants.items()}
-    model = Model(name, (*nodes, call.node), tensors, constants, tuple(inputs), call.node.outputs, OPSET)
+    present = tuple(one for one in call.node.outputs if one)
+    model = Model(name, (*nodes, call.node), tensors, constants, tuple(inputs), present, OPSET)
     return model, tuple(arrays)

@@ -10,16 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tilewright.frontend.write import to_onnx
+from tilewright.gradient.curves import last_mean, losses_of
 from tilewright.gradient.data import frames_of
 from tilewright.gradient.training import Training, TrainingWish, layers_of, training
 from tilewright.model import Model
-from tilewright.run.onnx_session import Session
 
 MOST_STEPS = 100
 """So many steps are tried at most."""
-_LAST = 3
-"""The loss that is reached is the mean of the last of so many parts of the steps."""
 
 
 @dataclass(frozen=True)
@@ -50,14 +47,5 @@ def by_gain(measured: tuple[Contribution, ...]) -> list[Contribution]:
 
 def _reached(made: Training, data: Path, steps: int | None) -> float:
     step = made.plain
-    present = [state.present for state in step.states]
-    session = Session(to_onnx(step), [step.results[0], *present], "while layers are compared")
-    held = {state.past: state.initial for state in step.states if state.initial is not None}
     frames = frames_of([step.tensors[name] for name in step.given], data, steps)[:MOST_STEPS]
-    losses = list[float]()
-    for frame in frames:
-        known = session.run({**held, **dict(zip(step.given, frame, strict=True))})
-        held = {state.past: known[state.present] for state in step.states}
-        losses.append(float(known[step.results[0]]))
-    last = losses[-max(1, len(losses) // _LAST) :]
-    return sum(last) / len(last)
+    return last_mean(losses_of(step, frames, "while layers are compared"))

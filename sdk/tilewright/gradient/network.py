@@ -60,6 +60,17 @@ class Network:
         self.nodes.append(node)
         return result
 
+    def add(self, node: Node) -> tuple[str, ...]:
+        """A node as it is, but for names that are taken; the names of its results, "" for those that it omits."""
+        name = unique(node.name, self._nodes)
+        results = tuple(unique(one, self._names) if one else "" for one in node.outputs)
+        made = replace(node, name=name, outputs=results)
+        for result, kind in zip(results, self._inferred(made), strict=False):
+            if result:
+                self.tensors[result] = Tensor(result, *kind)
+        self.nodes.append(made)
+        return results
+
     def constant(self, value: Array) -> str:
         """The name of a constant; equal ones are one."""
         key = (value.dtype.str, value.shape, value.tobytes())
@@ -115,6 +126,21 @@ class Network:
         self.inputs.append(name)
         self.states.append(State(name, "", first))
 
+    def follow_state(self, name: str, following: str) -> None:
+        """What a state holds after a call is a tensor that is there already."""
+        place = next(at for at, state in enumerate(self.states) if state.past == name)
+        self.states[place] = replace(self.states[place], present=following)
+        self.outputs.append(following)
+
+    def like_state(self, name: str, following: str) -> None:
+        """A tensor of the type of a state holds codes of the same meaning."""
+        self.tensors[following] = replace(self.tensors[name], name=following)
+
+    def initial(self, name: str) -> Array:
+        """The value of a constant, or the first one of a state."""
+        first = next((state.initial for state in self.states if state.past == name), None)
+        return self.constants[name] if first is None else first
+
     def fresh(self, name: str) -> str:
         """A tensor name that nothing has; it is taken by whoever adds it."""
         taken = set(self._names)
@@ -125,9 +151,7 @@ class Network:
     ) -> str:
         """The node that makes the next value of a state."""
         following = self.append(op, inputs, attributes, into=f"{name}/next")
-        place = next(at for at, state in enumerate(self.states) if state.past == name)
-        self.states[place] = replace(self.states[place], present=following)
-        self.outputs.append(following)
+        self.follow_state(name, following)
         return following
 
     def model(self, name: str) -> Model:

@@ -45,7 +45,8 @@ class Training:
 
     Parameters that are updated are states of both; both names begin with `name`. `target` is "" where the network has
     a loss of its own; `classes` is how many classes it may name, 0 where it is none of them. A step
-    does `work` times the multiply-accumulates of one that keeps all it needs.
+    does `work` times the multiply-accumulates of one that keeps all it needs. Of a network that learns in integers
+    `floats` are the step and the inference of the same layers in floats.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Training:
     target: str
     classes: int
     work: float
+    floats: tuple[Model, Model] | None = None
 
 
 def training(model: Model, wish: TrainingWish) -> Training:
@@ -69,7 +71,7 @@ def training(model: Model, wish: TrainingWish) -> Training:
 def trainings(model: Model, wish: TrainingWish) -> Iterator[Training]:
     """The same from the least work to the fewest live bytes."""
     _refuse(model)
-    plain, rank, beside = _folded(model), rank_of(wish.update), tuple[str, ...]()
+    plain, rank, beside = folded(model), rank_of(wish.update), tuple[str, ...]()
     if rank is not None:
         plain, beside = with_low_rank(plain, rank)
     network = Network(plain)
@@ -105,7 +107,7 @@ def trainings(model: Model, wish: TrainingWish) -> Iterator[Training]:
 
 def layers_of(model: Model) -> tuple[tuple[str, ...], ...]:
     """The parameters of every layer that has some, from the first one on."""
-    learnt = parameters(Network(_folded(model)))
+    learnt = parameters(Network(folded(model)))
     return tuple(tuple(one.name for one in layer) for _, layer in groupby(learnt, key=lambda one: one.layer))
 
 
@@ -117,7 +119,10 @@ def _learning(network: Network, wish: TrainingWish, product: TakenBack, gradient
 
 def _refuse(model: Model) -> None:
     if any("Linear" in node.op for node in model.nodes) or any(one.quantisation for one in model.tensors.values()):
-        raise UnsupportedError("the network cannot be trained", why="it is quantised", fix="train the float network")
+        raise UnsupportedError(
+            "the network cannot be trained in floats", why="it is quantised",
+            fix="pass --gradient int8, or train the float network",
+        )  # fmt: skip
     if model.states:
         raise UnsupportedError(
             "the network cannot be trained", why=f"{quoted(model.states[0].past)} is a state, and time is not unrolled",
@@ -125,7 +130,7 @@ def _refuse(model: Model) -> None:
         )  # fmt: skip
 
 
-def _folded(model: Model) -> Model:
+def folded(model: Model) -> Model:
     """Constants computed, batch normalisation with its frozen statistics within the layer before it."""
     for one in (dead, fold, identity, batch_norm, fold, dead):
         model = one.apply(model)

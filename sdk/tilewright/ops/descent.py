@@ -107,6 +107,16 @@ def term_of(
     )  # fmt: skip
 
 
+@remembered
+def product_term(call: Call) -> DescentTerm | None:
+    """The sizes of a product of an operand with weights, as a Descent takes it back; None for one that it does not."""
+    rule = None if call.operator is None else call.operator.descent
+    window = None if rule is None or len(call.shape(1)) < 2 else rule(call)
+    if window is None:
+        return None
+    return term_of(call, window.numbers, window.turned, call.shape(), call.shape(1), call.outputs[0].shape, None)
+
+
 def _two(shape: Shape) -> tuple[int, int]:
     return (1, shape[0]) if len(shape) == 1 else (shape[0], shape[1])
 

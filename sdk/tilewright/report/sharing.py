@@ -62,9 +62,11 @@ class TrainingReport:
     """A network that learns. A step and an inference need `step_bytes` and `infer_bytes` of arena, beside the states.
 
     A step does `work` times the multiply-accumulates of one that computes nothing twice. `losses` are those of
-    the steps that ran in the simulator, one by one. Parameters move in the last of every
-    `batch_accumulate` steps. `tried` are the steps that were planned until one was within the budget, `layers` is what
-    `--update auto` has measured, the last layer first.
+    the steps that ran in the simulator, one by one. Parameters move in the last of every `batch_accumulate` steps.
+    `tried` are the steps that were planned until one was within the budget, `layers` is what `--update auto` has
+    measured, the last layer first. `gradient` is "float" or "int8"; of the latter `float_losses` are those of the same
+    steps in floats, and `still_losses` those of the last third of the samples without any step, where samples were
+    given.
     """
 
     loss: str
@@ -79,3 +81,6 @@ class TrainingReport:
     batch_accumulate: int = 1
     tried: tuple[WorkReport, ...] = ()
     layers: tuple[LayerChoice, ...] = ()
+    gradient: str = "float"
+    float_losses: tuple[float | None, ...] = ()
+    still_losses: tuple[float | None, ...] = ()

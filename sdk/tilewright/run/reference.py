@@ -10,6 +10,7 @@ import numpy as np
 
 from tilewright.ieee import ieee
 from tilewright.model import Array, DType, Shape, Tensor
+from tilewright.ops import code_descent
 from tilewright.ops.interleave import is_interleave, places
 from tilewright.ops.operator import Call
 from tilewright.ops.quantised.explain import explain
@@ -39,6 +40,9 @@ def refuse_other_numerics(plan: ExecutionPlan) -> None:
     """NoReferenceError for codes that are made in another way than ONNX says."""
     if any(slot.tensor.quantisation and slot.tensor.quantisation.numerics != "exact" for slot in plan.slots):
         raise NoReferenceError(f"codes are those of TensorFlow Lite Micro, {NAME} computes others")
+    in_codes = {operator.name for operator in code_descent.OPERATORS}
+    if any(instruction.call.node.op in in_codes for instruction in plan.instructions):
+        raise NoReferenceError(f"gradients are codes, {NAME} computes those in floats")
 
 
 def compare_with_reference(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 
 import numpy as np
 
@@ -28,6 +29,9 @@ from tilewright.ops.requantize import (
 )
 
 Arrays = Sequence[Array | None]
+
+LARGEST_BIAS = 1 << 29
+"""No bias of the run time is larger, so that sums keep their room."""
 
 
 NARROW = "narrow_sums"
@@ -73,15 +77,33 @@ def channels(call: Call) -> int:
 
 
 def split_bias(call: Call) -> tuple[Integers, Integers | None]:
-    """(whole accumulator units, residue in units of 2**-16 or None) per channel; zeros where there is no bias."""
+    """(whole accumulator units, residue in units of 2**-16 or None) per channel; zeros where there is no bias, or one
+    of the run time."""
     tensor = call.optional(2)
-    if tensor is None:
+    if tensor is None or (tensor.dtype is DType.I32 and 2 not in call.constants):
         return np.zeros(channels(call), np.int64), None
     value = call.constant(2, "the bias").astype(np.int64).reshape(-1)
     if tensor.dtype is not DType.I64:
         return value, None
     whole = divide_half_even(value, 1 << RESIDUE_BITS).astype(np.int64)
     return whole, value - (whole << RESIDUE_BITS)
+
+
+def learns_bias(call: Call) -> bool:
+    """True where the bias is one of the run time: a state within `bias_limit`."""
+    return call.optional(2) is not None and 2 not in call.constants
+
+
+@remembered
+def bias_limit(call: Call) -> int:
+    """The largest bias of the run time: with it the result is at an end of its range whatever the weights are."""
+    multipliers = float32_multipliers(
+        the_quantisation(call.tensor(0)).scale[0], the_quantisation(call.tensor(1)).scale,
+        the_quantisation(call.outputs[0]).scale[0],
+    )  # fmt: skip
+    span = 4 << min(call.outputs[0].dtype.bits, 16)
+    whole = _reach(call, _heaviest(call)) + ceil(span / min(multipliers))
+    return min(whole, LARGEST_BIAS)
 
 
 @remembered
@@ -155,6 +177,8 @@ def wraps(call: Call) -> bool:
 
 def _sums(call: Call) -> tuple[Accumulator, int]:
     """Starts and bounds of the sums, and the largest number that one can be on its way or at its end."""
+    if learns_bias(call):
+        return _unknown_weights(call, np.zeros(channels(call), np.int64), _heaviest(call), bias_limit(call))
     x, fact = call.tensor(0), products(call)
     zero = the_quantisation(x).zero_point[0]
     low, high = x.dtype.range
@@ -163,7 +187,7 @@ def _sums(call: Call) -> tuple[Accumulator, int]:
         codes = centred(call.tensor(1), call.constants[1])
         weights = fact.by_channel(call.node, codes)
         if weights is None:
-            return _unknown_weights(call, bias, int(np.abs(codes).max(initial=0)), fact.depth(call.node, codes.shape))
+            return _unknown_weights(call, bias, int(np.abs(codes).max(initial=0)))
         total = weights.sum(axis=1)
         extremes = weights * (low - zero), weights * (high - zero)
         lowest = bias + np.minimum(*extremes).sum(axis=1)
@@ -172,17 +196,29 @@ def _sums(call: Call) -> tuple[Accumulator, int]:
         widest = np.abs(weights).sum(axis=1) * max(abs(low), abs(high)) + np.maximum(np.abs(start), np.abs(bias))
         largest = max(each.max(initial=0) for each in (widest, np.abs(lowest), np.abs(highest)))
         return Accumulator(bias, start, Bounds(lowest, highest)), int(largest)
+    return _unknown_weights(call, bias, _heaviest(call))
+
+
+def _heaviest(call: Call) -> int:
+    """The largest weight less its zero point that the type allows."""
     w = call.tensor(1)
-    zeros = the_quantisation(w).zero_point
-    heaviest = max(max(abs(limit - z) for limit in w.dtype.range) for z in zeros)
-    return _unknown_weights(call, bias, heaviest, fact.depth(call.node, w.shape))
+    return max(abs(limit - zero) for limit in w.dtype.range for zero in the_quantisation(w).zero_point)
 
 
-def _unknown_weights(call: Call, bias: Integers, heaviest: int, depth: int) -> tuple[Accumulator, int]:
-    """Bounds from the largest weight alone, for weights of the run time and stacks of matrices."""
+def _reach(call: Call, heaviest: int) -> int:
+    """The largest sum of products with weights no larger than `heaviest`."""
     x = call.tensor(0)
     zero = the_quantisation(x).zero_point[0]
-    reach = max(abs(limit - zero) for limit in x.dtype.range) * heaviest * depth
+    depth = products(call).depth(call.node, call.shape(1))
+    return max(abs(limit - zero) for limit in x.dtype.range) * heaviest * depth
+
+
+def _unknown_weights(call: Call, bias: Integers, heaviest: int, more: int = 0) -> tuple[Accumulator, int]:
+    """Bounds from the largest weight alone, for weights of the run time and stacks of matrices.
+
+    `more` is the largest bias where that is one of the run time.
+    """
+    reach = _reach(call, heaviest) + more
     bound = np.full(channels(call), reach, np.int64)
     return Accumulator(bias, bias, Bounds(bias - bound, bias + bound)), reach + int(np.abs(bias).max(initial=0))
 
@@ -200,7 +236,8 @@ def evaluate_linear(operator: Operator, call: Call, arrays: Arrays) -> Array:
     assert w is not None, "operand 1 is missing"
     operands = centred(call.tensor(0), x, DType.F64), centred(call.tensor(1), w, DType.F64)
     sums = operator.evaluate(real_call(call, DType.F64, operands=2), operands)[0]
-    bias, _ = split_bias(call)
+    given = arrays[2] if learns_bias(call) else None
+    bias = split_bias(call)[0] if given is None else given.astype(np.int64)
     axis = channel_axis(call)
     shape = [1] * sums.ndim
     if sums.ndim:

@@ -24,7 +24,12 @@ from tilewright.passes.quantise.micro import as_the_kernels_do
 
 @ieee
 def lower(model: Model) -> Model:
-    """The network on quantised tensors; a float network as it is. UnsupportedNode where scales are not constant."""
+    """The network on quantised tensors; a float network and one that is lowered already as they are.
+
+    UnsupportedNode where scales are not constant.
+    """
+    if any(tensor.quantisation for tensor in model.tensors.values()):
+        return model
     model = to_qdq(model)
     model = half_attention.apply(coded_attention.apply(rows_of_codes.apply(model)))
     if not has_quantisation(model):
