@@ -11,6 +11,8 @@ from tilewright.ops.operator import Adjoint, Call, TensorType
 from tilewright.ops.torch import Torch
 
 PAIR = ("a", "b")
+COMPARISONS = frozenset({"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"})
+"""Operators that say how two numbers stand to one another."""
 INTEGERS = SIGNED | UNSIGNED
 
 

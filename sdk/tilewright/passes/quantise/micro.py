@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from tilewright.model import Array, DType, Node, Quantisation
+from tilewright.ops.logic import COMPARISONS
 from tilewright.ops.quantised.function_twice import inverse_root
 from tilewright.ops.quantised.linear import NARROW
 from tilewright.ops.quantised.twice import Twice
@@ -21,7 +22,6 @@ from tilewright.ops.relayout import DOMAIN
 from tilewright.passes.quantise.graph import Graph, read_quantisation
 from tilewright.tflite.unlike import NARROW_SUMS, WRAPPED_STATE
 
-COMPARISONS = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
 COMPARED_SHIFT = 8
 """Bits by which codes are shifted to the left before they are compared."""
 
@@ -77,20 +77,23 @@ def _to_whole(graph: Graph, node: Node, writers: dict[str, Node]) -> Sequence[No
     """Codes of 32 bits are made of others so too: `Cast(Clip(Round(x / scale)))` is how a converted file writes it."""
     if node.op != "Cast" or graph.tensors[node.outputs[0]].dtype is not DType.I32:
         return ()
-    chain = [node]
-    for op in ("Clip", "Round", "Div"):
-        writer = writers.get(chain[-1].inputs[0])
-        if writer is None or writer.op != op:
-            return ()
-        chain.append(writer)
-    scale, held = graph.value(chain[-1].inputs[1]), _codes(graph, chain[-1].inputs[0], writers)
+    quotient = _before(_before(_before(node, "Clip", writers), "Round", writers), "Div", writers)
+    if quotient is None:
+        return ()
+    scale, held = graph.value(quotient.inputs[1]), _codes(graph, quotient.inputs[0], writers)
     if held is None or scale is None or scale.size != 1 or held[2] not in (DType.I8, DType.I16):
         return ()
     meaning = Quantisation((float(scale.reshape(-1)[0]),), (0,), None, "tflm")
     graph.quantise_tensor(held[0], held[1])
     graph.quantise_tensor(node.outputs[0], meaning)
     zero = graph.constant(f"{node.name}_zero", np.zeros((), np.int32), DType.I32)
-    return (graph.node(f"{node.name}_whole", "QuantizeLinear", (held[0], chain[-1].inputs[1], zero), node.outputs),)
+    return (graph.node(f"{node.name}_whole", "QuantizeLinear", (held[0], quotient.inputs[1], zero), node.outputs),)
+
+
+def _before(node: Node | None, op: str, writers: dict[str, Node]) -> Node | None:
+    """The operator `op` that writes a node's first operand."""
+    writer = writers.get(node.inputs[0]) if node is not None else None
+    return writer if writer is not None and writer.op == op else None
 
 
 def _wrap(graph: Graph, result: str) -> bool:
@@ -160,9 +163,8 @@ def _root(graph: Graph, node: Node, writers: dict[str, Node]) -> Sequence[Node]:
     """The table of an inverse root between codes of eight bits, in the place of its quantisation."""
     if node.op != "QuantizeLinear":
         return ()
-    chain = [writers.get(node.inputs[0])]
-    chain.append(writers.get(chain[0].inputs[0]) if chain[0] is not None and chain[0].op == "Reciprocal" else None)
-    source = _codes(graph, chain[1].inputs[0], writers) if chain[1] is not None and chain[1].op == "Sqrt" else None
+    root = _before(_before(node, "Reciprocal", writers), "Sqrt", writers)
+    source = _codes(graph, root.inputs[0], writers) if root is not None else None
     target = read_quantisation(graph, node)
     if source is None or target is None or not source[2] is target[1] is DType.I8:
         return ()
