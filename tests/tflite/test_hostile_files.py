@@ -55,7 +55,6 @@ def one(tensor: T, op: str = "RELU", result: T | None = None) -> bytes:
 
 
 X = T((1, 4))
-TURNS = "its turns are graphs of their own, which are not read; cut the network before it"
 PUBLISH = (
     "no plug-in has an operator of this name in the domain 'tflite.custom'; publish one under the entry points "
     "'tilewright.operators', or cut the network before it"
@@ -65,7 +64,7 @@ SENTENCES = {
         single("ADD", [X, T((1, 4), sparse=True, data=np.zeros((1, 4)))], [X]),
     f"custom operator Mine is not supported: {PUBLISH}":
         written(G([X, X], [Op("CUSTOM", [0], [1], custom="Mine")], [0], [1])),
-    f"operator WHILE is not supported: {TURNS}": single("WHILE", [X], [X]),
+    "operator RFFT2D is not supported: it is not known here; cut the network before it": single("RFFT2D", [X], [X]),
     "tensor 't1' is read before anything writes it: operators stand in the order of execution; convert the network "
     "again": written(G([X, X, X], [Op("ADD", [0, 1], [2])], [0], [2])),
     "the TensorFlow Lite file is damaged: RELU_0 names tensor 9 of 2; convert or download it again":

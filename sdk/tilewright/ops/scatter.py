@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from tilewright.model import Array, DType
+from tilewright.model import Array, DType, Node
+from tilewright.ops.codes import Codes, Moves
 from tilewright.ops.facts import Reads
 from tilewright.ops.gather import element_positions, reads_axes, reads_axis
 from tilewright.ops.operands import Arrays, checked_indices, given, maybe, needs_index, one_axis, same
@@ -123,13 +124,20 @@ def _reads_cache(call: Call, operand: int) -> Reads | None:
     return Reads(0, rows - new, f"writes {new} of {rows} elements", permitted)
 
 
+def _moves(node: Node) -> Codes | None:
+    """Elements are put in the place of others; what is added to them or compared is computed."""
+    return Moves(data=(0, 2)) if node.attributes.get("reduction", "none") == "none" else None
+
+
 _OPERANDS = ("x", "indices", "updates")
 OPERATORS = (
     *(
         Operator(name, _elements, _elements_scattered, _OPERANDS, kind=Kind.OPAQUE, sketch="scatter", reads=reads_axis)
         for name in ("Scatter", "ScatterElements")
     ),
-    Operator("ScatterND", _nd, _nd_scattered, _OPERANDS, kind=Kind.OPAQUE, sketch="tuples", reads=reads_axes),
+    Operator(
+        "ScatterND", _nd, _nd_scattered, _OPERANDS, kind=Kind.OPAQUE, sketch="tuples", reads=reads_axes, codes=_moves
+    ),
     Operator(
         "TensorScatter",
         _cache,

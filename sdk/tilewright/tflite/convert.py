@@ -8,14 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from tilewright.errors import ModelError, TilewrightError, UnsupportedNode
+from tilewright.errors import ModelError
 from tilewright.ieee import ieee
 from tilewright.model import DType
-from tilewright.ops.registry import find
-from tilewright.tflite.file import FileOperator, read_network
-from tilewright.tflite.registry import operators
+from tilewright.tflite.file import read_network
+from tilewright.tflite.operators import CUSTOM_DOMAIN, write
 from tilewright.tflite.unlike import METADATA as UNLIKE_METADATA
 from tilewright.tflite.unlike import written
 from tilewright.tflite.writer import Writer
@@ -26,16 +23,7 @@ if TYPE_CHECKING:
 
 OPSETS = (20, 21)
 """The second has codes of 4 and 16 bits; ONNX Runtime's optimiser does not keep the type of codes of 8 bits in it."""
-CUSTOM_DOMAIN = "tflite.custom"
-"""The domain of custom operators, each under its name; the bytes of its options are `custom_options`."""
 IR_VERSION = 10
-WITHOUT = {
-    "IF": "its branches are graphs of their own, which are not read",
-    "WHILE": "its turns are graphs of their own, which are not read",
-    "DYNAMIC_UPDATE_SLICE": "where it writes is known only at run time",
-    "BROADCAST_ARGS": "shapes have to be known before the code runs",
-}
-"""Why operators that TensorFlow Lite Micro has are refused."""
 STATE_METADATA = "tilewright.state"
 
 
@@ -53,7 +41,7 @@ def to_onnx(content: bytes, name: str = "network") -> onnx.ModelProto:
         writer.given(index, writer.names[index])
         inputs.append(_value(writer, index, writer.names[index]))
     for operator in graph.operators:
-        _write(writer, operator)
+        write(writer, operator)
     writer.label = ""
     outputs: list[onnx.ValueInfoProto] = []
     for index in graph.outputs:
@@ -87,46 +75,6 @@ def to_onnx(content: bytes, name: str = "network") -> onnx.ModelProto:
     if told:
         helper.set_model_props(model, told)
     return model
-
-
-def _write(writer: Writer, operator: FileOperator) -> None:
-    """The nodes of one operator; an error names it."""
-    family = _custom if operator.custom else operators().get(operator.name)
-    if family is None:
-        raise UnsupportedNode(
-            f"operator {operator.name} is not supported", why=WITHOUT.get(operator.name, "it is not known here"),
-            fix="cut the network before it", node=operator.label,
-        )  # fmt: skip
-    writer.label = operator.label
-    try:
-        family(writer, operator)
-    except TilewrightError:
-        raise
-    except (ArithmeticError, LookupError, ValueError, TypeError) as error:
-        raise ModelError(
-            f"operator '{operator.label}' is damaged",
-            why=f"its operands and options do not go together ({' '.join(str(error).split())[:160]})",
-            fix="convert or download it again", node=operator.label,
-        ) from error  # fmt: skip
-
-
-def _custom(writer: Writer, operator: FileOperator) -> None:
-    """A custom operator as the node of its name in `CUSTOM_DOMAIN`, where a plug-in has published that operator."""
-    from onnx import numpy_helper
-
-    if find(operator.name, CUSTOM_DOMAIN) is None:
-        raise UnsupportedNode(
-            f"custom operator {operator.name} is not supported",
-            why=f"no plug-in has an operator of this name in the domain '{CUSTOM_DOMAIN}'",
-            fix="publish one under the entry points 'tilewright.operators', or cut the network before it",
-            node=operator.label,
-        )  # fmt: skip
-    operands = [writer.value(index) if index >= 0 else "" for index in operator.inputs]
-    names = [writer.fresh(f"{writer.names[index]}/computed") for index in operator.outputs]
-    options = numpy_helper.from_array(np.frombuffer(operator.custom_options, np.uint8))
-    writer.ops(operator.name, operands, names, {"domain": CUSTOM_DOMAIN, "custom_options": options})
-    for index, name in zip(operator.outputs, names, strict=True):
-        writer.define(index, name)
 
 
 def _value(writer: Writer, index: int, name: str) -> onnx.ValueInfoProto:

@@ -200,6 +200,20 @@ class Single:
     NUMBER = Integer(0)
 
 
+class If:
+    """Fields of `IfOptions`: numbers of subgraphs."""
+
+    THEN = Integer(0)
+    ELSE = Integer(1)
+
+
+class While:
+    """Fields of `WhileOptions`: numbers of subgraphs."""
+
+    CONDITION = Integer(0)
+    BODY = Integer(1)
+
+
 class Cumsum:
     """Fields of `CumsumOptions`."""
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from tilewright.errors import ModelError, UnsupportedNode
 from tilewright.model import Array, DType, Shape
-from tilewright.tflite.file import FileOperator, FileTensor, Network, Scales, Subgraph
+from tilewright.tflite.file import PART_LIMIT, FileOperator, FileTensor, Network, Scales, Subgraph
 from tilewright.tflite.schema import Activation
 
 if TYPE_CHECKING:
@@ -27,13 +27,22 @@ WHOLE_LIMITS = (-2147483648.0, 2147483520.0)
 
 
 class Writer:
-    """The ONNX graph so far, and which of its names hold the tensors of the file's first subgraph."""
+    """The ONNX graph so far, and which of its names hold the tensors of a subgraph of the file, the first by default.
 
-    def __init__(self, network: Network) -> None:
-        self.network, self.graph = network, network.subgraphs[0]
+    A graph inside of another, `outer`, has names that nobody else has, and its constants stand outside.
+    """
+
+    def __init__(self, network: Network, place: int = 0, outer: Writer | None = None) -> None:
+        self.network, self.graph = network, network.subgraphs[place]
         self.nodes: list[onnx.NodeProto] = []
-        self.initialisers: list[onnx.TensorProto] = []
-        self.taken: set[str] = set()
+        self.initialisers: list[onnx.TensorProto] = [] if outer is None else outer.initialisers
+        self.taken: set[str] = set() if outer is None else outer.taken
+        self.path: tuple[int, ...] = (place,) if outer is None else (*outer.path, place)
+        self.inside = "" if outer is None else f"{outer.label}/"
+        self.left = [PART_LIMIT] if outer is None else outer.left
+        self.left[0] -= len(self.graph.operators) + len(self.graph.tensors)
+        if outer is not None and self.left[0] < 0:
+            raise ModelError("the TensorFlow Lite file is damaged", why="its graphs name one another too often")
         self.label = ""  # of the operator that is written
         self.names = ["" if tensor.dtype is None else self.fresh(tensor.name) for tensor in self.graph.tensors]
         self.reals: dict[tuple[int, bool], str] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tilewright.errors import UnsupportedNode
+from tilewright.errors import ModelError, UnsupportedNode
 from tilewright.tflite import schema
 from tilewright.tflite.file import FileOperator
 from tilewright.tflite.writer import Writer, to_first
@@ -112,6 +112,44 @@ def broadcast(writer: Writer, operator: FileOperator) -> None:
     writer.define(operator.outputs[0], writer.op("Expand", writer.value(operator.inputs[0]), shape))
 
 
+def broadcast_shape(writer: Writer, operator: FileOperator) -> None:
+    """BROADCAST_ARGS: the shape that two shapes are broadcast to, an axis of one giving way."""
+    longest, first = max(writer.tensor(index).elements for index in operator.inputs), writer.tensor(operator.inputs[0])
+    assert first.dtype is not None, first.name
+    shapes = []
+    for index in operator.inputs:
+        missing, shape = longest - writer.tensor(index).elements, writer.value(index)
+        ones = writer.constant("ones", np.ones(missing, first.dtype.numpy)) if missing else ""
+        shapes.append(writer.op("Concat", ones, shape, axis=0) if missing else shape)
+    gives_way = writer.op("Equal", shapes[0], writer.constant("one", np.ones((), first.dtype.numpy)))
+    writer.define(operator.outputs[0], writer.op("Where", gives_way, shapes[1], shapes[0]))
+
+
+def update_slice(writer: Writer, operator: FileOperator) -> None:
+    """DYNAMIC_UPDATE_SLICE: a part is overwritten from places on that are limited so that all of it fits."""
+    x, update = (writer.tensor(index) for index in operator.inputs[:2])
+    if len(x.shape) != len(update.shape) or any(
+        part > whole for part, whole in zip(update.shape, x.shape, strict=True)
+    ):
+        why = f"{list(update.shape)} is no part of {list(x.shape)}"
+        raise ModelError(f"operator '{operator.label}' is damaged", why=why, fix="convert it again")
+    cut = [axis for axis, (part, whole) in enumerate(zip(update.shape, x.shape, strict=True)) if part != whole]
+    if not cut or not update.elements:
+        writer.define(operator.outputs[0], writer.value(operator.inputs[not cut]))
+        return
+    axes = cut[-1] + 1  # those behind are written whole
+    room = np.asarray([whole - part for part, whole in zip(update.shape, x.shape, strict=True)], np.int64)
+    places = writer.op("Cast", writer.value(operator.inputs[2]), to=7)
+    places = writer.op("Min", writer.op("Max", places, writer.constant("least", np.zeros(1, np.int64))),
+                       writer.constant("most", room))  # fmt: skip
+    if axes < len(x.shape):
+        places = writer.op("Slice", places, *(writer.numbers("cut", [number]) for number in (0, axes)))
+    grid = np.stack(np.meshgrid(*map(np.arange, update.shape[:axes]), indexing="ij"), -1).astype(np.int64)
+    places = writer.op("Add", writer.constant("grid", grid), places)
+    real = writer.op("ScatterND", writer.value(operator.inputs[0]), places, writer.value(operator.inputs[1]))
+    writer.define(operator.outputs[0], real)
+
+
 def fill(writer: Writer, operator: FileOperator) -> None:
     """FILL with a value, which is operand 1."""
     shape = writer.numbers("shape", writer.tensor(operator.outputs[0]).shape)
@@ -146,4 +184,5 @@ OPERATORS = {
     "RESHAPE": reshape, "SQUEEZE": reshape, "EXPAND_DIMS": reshape, "TRANSPOSE": transpose, "PAD": pad, "PADV2": pad,
     "MIRROR_PAD": pad, "SLICE": slice_, "STRIDED_SLICE": strided_slice, "TILE": tile, "BROADCAST_TO": broadcast,
     "FILL": fill, "ZEROS_LIKE": zeros, "SHAPE": shape_of, "RANK": shape_of, "REVERSE_V2": reverse,
+    "BROADCAST_ARGS": broadcast_shape, "DYNAMIC_UPDATE_SLICE": update_slice,
 }  # fmt: skip
