@@ -39,11 +39,11 @@ class Writer:
         self.taken: set[str] = set() if outer is None else outer.taken
         self.path: tuple[int, ...] = (place,) if outer is None else (*outer.path, place)
         self.inside = "" if outer is None else f"{outer.label}/"
-        self.left = [PART_LIMIT] if outer is None else outer.left
+        self.left: list[int] = [PART_LIMIT] if outer is None else outer.left
         self.left[0] -= len(self.graph.operators) + len(self.graph.tensors)
         if outer is not None and self.left[0] < 0:
             raise ModelError("the TensorFlow Lite file is damaged", why="its graphs name one another too often")
-        self.label = ""  # of the operator that is written
+        self.label: str = ""  # of the operator that is written
         self.names = ["" if tensor.dtype is None else self.fresh(tensor.name) for tensor in self.graph.tensors]
         self.reals: dict[tuple[int, bool], str] = {}
         self.coded: dict[int, str] = {}
