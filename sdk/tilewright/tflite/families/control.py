@@ -39,14 +39,14 @@ def branches(writer: Writer, operator: FileOperator) -> None:
 
 def turns(writer: Writer, operator: FileOperator) -> None:
     """WHILE: one graph says whether there is another turn, the other is the turn; both take what is carried."""
-    asked, turned = (operator.integer(field) for field in (schema.While.CONDITION, schema.While.BODY))
+    condition, turn = (operator.integer(field) for field in (schema.While.CONDITION, schema.While.BODY))
     given, start = operator.inputs, [writer.value(index) for index in operator.inputs]
-    going = _asked(writer, operator, writer, asked, given, start)
-    body = _entered(writer, operator, turned)
+    going = _asked(writer, operator, writer, condition, given, start)
+    body = _entered(writer, operator, turn)
     carried = [body.fresh(f"{writer.label}/carried") for _ in given]
     _give(writer, operator, body, given, carried)
     results = _results(writer, operator, body, operator.outputs)
-    again = _asked(writer, operator, body, asked, given, results)
+    again = _asked(writer, operator, body, condition, given, results)
     inputs = [(body.fresh(f"{writer.label}/turn"), DType.I64), (body.fresh(f"{writer.label}/going"), DType.BOOL)]
     outputs = list(zip(body.graph.outputs, results, strict=True))
     graph = _graph(body, operator, list(zip(body.graph.inputs, carried, strict=True)), outputs, inputs, again)
@@ -146,10 +146,10 @@ def _graph(
 
     first = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(dtype.numpy), [])
              for name, dtype in counted]  # fmt: skip
-    asked = [helper.make_tensor_value_info(again, helper.np_dtype_to_tensor_dtype(DType.BOOL.numpy), [])]
+    answer = [helper.make_tensor_value_info(again, helper.np_dtype_to_tensor_dtype(DType.BOOL.numpy), [])]
     return helper.make_graph(
         inner.nodes, f"{operator.label}_{inner.path[-1]}", [*first, *(info(*one) for one in inputs)],
-        [*(asked if again else ()), *(info(*one) for one in outputs)],
+        [*(answer if again else ()), *(info(*one) for one in outputs)],
     )  # fmt: skip
 
 
