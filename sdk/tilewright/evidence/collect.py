@@ -140,7 +140,7 @@ def _identity(compiled: Compiled, project: Path, inputs: Sequence[Hashed], made:
     objects: tuple[Hashed, ...] = ()
     if image is not None:
         driver, flags = image.toolchain.compiler, (*image.target.flags, *image.target.library_flags)
-        tools = hashes.of_compiler(driver, image.toolchain.version, flags, work)
+        tools = hashes.of_compiler(driver, image.toolchain.version, image.path, work)
         objects = hashes.of_objects(project / "src", driver, flags, work)
     return Identity(
         Hashed(name, compiled.loaded.sha256) if model is None else model, hashes.of_tool(), tools,

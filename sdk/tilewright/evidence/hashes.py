@@ -14,8 +14,8 @@ from tilewright.version import VERSION
 
 PARTS = ("cc1", "as", "ld")
 """The programs that a compiler's driver starts; their bytes decide of the machine code, not the driver's."""
-LIBRARIES = ("libgcc.a", "libc.a", "libm.a")
-"""What it links beside the generated files."""
+BESIDE = ("platforms", "targets")
+"""Folders that an installed package holds in itself, and a checkout beside it."""
 
 
 def of_file(path: Path, name: str = "") -> Hashed:
@@ -48,25 +48,33 @@ def _sources() -> Iterator[tuple[str, Path]]:
         for root in map(Path, package.__path__):
             for path in root.rglob("*"):
                 inside = path.relative_to(root)
+                if prefix == "sdk" and inside.parts[0] in BESIDE:
+                    continue
                 if path.is_file() and "__pycache__" not in inside.parts and path.suffix not in (".pyc", ".so"):
                     yield f"{prefix}/{inside.as_posix()}", path
 
 
-def of_compiler(driver: str, version: str, flags: Sequence[str], work: Path) -> tuple[Hashed, ...]:
-    """The compiler's driver, the programs that it starts and the libraries that it links with these flags, by their
-    bytes."""
+def of_compiler(driver: str, version: str, image: Path, work: Path) -> tuple[Hashed, ...]:
+    """The compiler's driver, the programs that it starts and the files that it linked from elsewhere, by their bytes.
+
+    Those are libraries and start-up code, as the linker's map beside the image tells them.
+    """
     programs = [Hashed(Path(driver).name, of_file(Path(driver)).sha256, version)]
     for part in PARTS:
         told = start([driver, f"-print-prog-name={part}"], work)
         path = Path(shutil.which(told.output.strip()) or "")
         if told.code == 0 and path.is_absolute() and path.is_file():
             programs.append(of_file(path, part))
-    for library in LIBRARIES:
-        told = start([driver, *flags, f"-print-file-name={library}"], work)
-        path = Path(told.output.strip())
-        if told.code == 0 and path.is_absolute() and path.is_file():
-            programs.append(of_file(path, library))
+    programs += [of_file(path) for path in _linked(image)]
     return tuple(programs)
+
+
+def _linked(image: Path) -> list[Path]:
+    """The files from elsewhere that the linker read for an image, each once, in its order."""
+    told = image.with_suffix(".map").read_text(encoding="utf-8", errors="replace")
+    named = [Path(line.removeprefix("LOAD ")) for line in told.splitlines() if line.startswith("LOAD ")]
+    paths = dict.fromkeys(path.resolve() for path in named if path.is_absolute())
+    return [path for path in paths if path.is_file() and not path.is_relative_to(image.parent.resolve())]
 
 
 def of_objects(sources: Path, driver: str, flags: Sequence[str], work: Path) -> tuple[Hashed, ...]:
