@@ -23,12 +23,13 @@ class Row:
 
 @dataclass(frozen=True)
 class LineTable:
-    """The rows of one file, the line at which the variable at an address is declared, and the
-    functions of which there is machine code, on its own or inside of others."""
+    """The rows of one file, the line at which the variable at an address is declared, the functions of which there is
+    machine code, on its own or inside of others, and by the line of its call what lies inside of another."""
 
     rows: tuple[Row, ...]
     variables: dict[int, int]
     functions: frozenset[str] = frozenset()
+    calls: tuple[Row, ...] = ()
 
 
 def read_lines(path: Path, file: str) -> LineTable:
@@ -40,7 +41,7 @@ def read_lines(path: Path, file: str) -> LineTable:
             "pyelftools is not installed", why="it reads the lines of the image",
             fix="install tilewright with its extra 'run'",
         ) from error  # fmt: skip
-    rows, variables, functions = list[Row](), dict[int, int](), set[str]()
+    rows, variables, functions, calls = list[Row](), dict[int, int](), set[str](), list[Row]()
     with path.open("rb") as stream:
         dwarf: Any = ELFFile(stream).get_dwarf_info()
         for unit in dwarf.iter_CUs():
@@ -50,7 +51,8 @@ def read_lines(path: Path, file: str) -> LineTable:
             rows += _rows(dwarf.line_program_for_CU(unit), file)
             variables |= dict(_variables(unit))
             functions |= set(_functions(unit))
-    return LineTable(tuple(rows), variables, frozenset(functions))
+            calls += _calls(dwarf, unit)
+    return LineTable(tuple(rows), variables, frozenset(functions), tuple(calls))
 
 
 def _rows(program: Any, file: str) -> Iterator[Row]:
@@ -86,6 +88,30 @@ def _functions(unit: Any) -> Iterator[str]:
             of = die.get_DIE_from_attribute("DW_AT_abstract_origin") if copied else die
             if "DW_AT_name" in of.attributes:
                 yield of.attributes["DW_AT_name"].value.decode(errors="replace")
+
+
+def _calls(dwarf: Any, unit: Any) -> Iterator[Row]:
+    """Machine code of functions that lie inside of others, by the line of the call, which may have none itself."""
+    for die in unit.iter_DIEs():
+        if die.tag == "DW_TAG_inlined_subroutine" and "DW_AT_call_line" in die.attributes:
+            line = int(die.attributes["DW_AT_call_line"].value)
+            yield from (Row(low, high, line) for low, high in _ranges(dwarf, unit, die.attributes))
+
+
+def _ranges(dwarf: Any, unit: Any, attributes: Any) -> Iterator[tuple[int, int]]:
+    """The addresses, from and to, of an entry."""
+    if "DW_AT_low_pc" in attributes and "DW_AT_high_pc" in attributes:
+        low, high = int(attributes["DW_AT_low_pc"].value), attributes["DW_AT_high_pc"]
+        yield low, int(high.value) if high.form == "DW_FORM_addr" else low + int(high.value)
+    elif "DW_AT_ranges" in attributes:
+        first = unit.get_top_DIE().attributes.get("DW_AT_low_pc")
+        base = int(first.value) if first is not None else 0
+        for entry in dwarf.range_lists().get_range_list_at_offset(attributes["DW_AT_ranges"].value, unit):
+            if hasattr(entry, "base_address"):
+                base = entry.base_address
+            else:
+                start = 0 if getattr(entry, "is_absolute", False) else base
+                yield start + entry.begin_offset, start + entry.end_offset
 
 
 def same_program(one: Path, other: Path) -> bool:

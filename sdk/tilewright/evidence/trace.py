@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tilewright.compile import Compiled
 from tilewright.evidence.code_lines import CodeLines
 from tilewright.evidence.document import InstructionTrace, NodeTrace, SymbolTrace, Trace
+from tilewright.evidence.handed_on import handed_on
 from tilewright.evidence.line_table import LineTable, read_lines
 from tilewright.ops.codes import Converts
 from tilewright.ops.operator import Kind
@@ -39,7 +40,8 @@ class Machine:
 
     def holding(self, first: int, last: int) -> Iterator[Symbol]:
         """The symbols with machine code of these lines."""
-        places = [row.address for row in self.table.rows if first <= row.line <= last]
+        rows = (*self.table.rows, *self.table.calls)
+        places = [row.address for row in rows if first <= row.line <= last]
         for symbol in self.symbols:
             if symbol.kind == "code" and any(_inside(symbol, place) for place in places):
                 yield symbol
@@ -97,7 +99,7 @@ def unmatched(
 def _nodes(compiled: Compiled, model: ModelProto) -> Iterator[NodeTrace]:
     number = {id(layer): index for index, layer in enumerate(compiled.report.layers)}
     layer_of = layers_of(compiled.report, model)
-    live, needed = _live(model), _needed(model)
+    live, needed, handed = _live(model), _needed(model), handed_on(model)
     shown = {slot.tensor.name for slot in compiled.plan.slots if slot.storage is not None}
     shown |= set(compiled.plan.output_names)
     for index, node in enumerate(model.graph.node):
@@ -113,6 +115,8 @@ def _nodes(compiled: Compiled, model: ModelProto) -> Iterator[NodeTrace]:
         elif made & shown or _is_view(node.op_type, node.domain):
             fate = "its result is the bytes of another tensor"
             fate = "at the border, where codes are handed over" if _converts(node.op_type, node.domain) else fate
+        elif index in handed:
+            fate = "the same codes are handed on"
         name = printable(node.name or next(iter(node.output), ""))
         yield NodeTrace(index, name, node.op_type, at, fate)
 
