@@ -49,6 +49,6 @@ def test_a_line_has_the_machine_code_of_what_it_calls_inside_of_another() -> Non
     """All of a call's machine code may lie in lines of the function that it calls."""
     symbol = Symbol("net_run", 0x100, 0x40, "code")
     table = LineTable((Row(0x100, 0x140, 7),), {}, calls=(Row(0x110, 0x120, 42),))
-    machine = Machine((symbol,), table, CallGraph({}, {}), "net")
+    machine = Machine((symbol,), table, CallGraph(), "net")
     assert [each.name for each in machine.holding(40, 45)] == ["net_run"]
     assert [each.name for each in machine.holding(46, 50)] == []
