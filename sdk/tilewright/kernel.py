@@ -23,9 +23,9 @@ LayoutRule = Literal["default", "channels_last", "same", "like", "axes", "rows",
 
 @dataclass(frozen=True)
 class Rule:
-    """A demand (`whole`, `multiple`) or a wish (`prefer`) on one loop of the operator, and the sentence why."""
+    """A demand (`whole`, `multiple`), a wish (`prefer`) or a permission (`adds`) on one loop, and the sentence why."""
 
-    kind: Literal["whole", "multiple", "prefer"]
+    kind: Literal["whole", "multiple", "prefer", "adds"]
     loop: str
     value: int
     why: str
@@ -44,6 +44,12 @@ def multiple(loop: str, of: int, why: str) -> Rule:
 def prefer(loop: str, of: int, why: str) -> Rule:
     """Multiples of `of` are worth trying; nothing is forbidden."""
     return Rule("prefer", loop, of, why)
+
+
+def adds(*loops: str, why: str) -> list[Rule]:
+    """These loops may be cut although some results are sums over them: a tile adds to what earlier ones have left in
+    the compute level; the first, whose range begins at 0, begins the sum, and the last ends it."""
+    return [Rule("adds", loop, 0, why) for loop in loops]
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from tilewright.ops.conv import conv_window
 from tilewright.ops.conv_transpose import spread as transposed_window
 from tilewright.ops.cumsum import running_axis
 from tilewright.ops.descent import DescentTerm, descent_terms, product_term
+from tilewright.ops.descent import products_of as descent_products
 from tilewright.ops.descent import replaces as descent_replaces
 from tilewright.ops.descent_pair import DX as PAIR_DX
 from tilewright.ops.descent_pair import FIRST_NEXT, FIRST_OF_PAIR, pair_terms
@@ -83,6 +84,7 @@ __all__ = [
     "coded_widths",
     "compress_axis",
     "conv_window",
+    "descent_products",
     "descent_replaces",
     "descent_terms",
     "dft_axis",

@@ -36,6 +36,7 @@ from tilewright.kernel import (
     TiledKernelMethods,
     TileView,
     Work,
+    adds,
     multiple,
     parse_types,
     prefer,
@@ -51,7 +52,7 @@ __all__ = [
     "Allowance", "Array", "Call", "Clamp", "Constant", "Copy", "DType", "Engine", "Feature", "JobKernelMethods",
     "JobTimes", "Kernel", "KernelMethods", "KiB", "Layout", "MemoryLevel", "MiB", "Needs", "Node", "Operands",
     "Platform", "Quantisation", "Rate", "Rule", "Shape", "Tensor", "TileCosts", "TileView", "TiledKernelMethods",
-    "Work", "multiple", "parse_types", "prefer", "whole",
+    "Work", "adds", "multiple", "parse_types", "prefer", "whole",
 ]  # fmt: skip
 
 KiB = 1024

@@ -9,6 +9,7 @@ import numpy as np
 from tilewright.layout import Layout
 from tilewright.model import DType, Node, Quantisation, Shape, Tensor
 from tilewright.ops.registry import call_of
+from tilewright.ops.relayout import DOMAIN
 from tilewright.platform import (
     Call,
     Constant,
@@ -21,6 +22,7 @@ from tilewright.platform import (
     Rule,
     TiledKernelMethods,
     TileView,
+    adds,
     multiple,
     prefer,
     whole,
@@ -115,6 +117,15 @@ class MatMulI8(Cut):
         return (Constant("w", DType.I8, operands.call.constants[1].T.reshape(-1), along=("n",)),)
 
 
+@PLATFORM.kernel("Descent", types="f32, f32?, f32... -> f32, f32...", template="none.mako")
+class TakenBack(Cut):
+    """A convolution taken back, whose slopes are sums over rows."""
+
+    def rules(self, call: Call) -> list[Rule]:
+        kept = whole("o0", "k0h", "k0w", "iw", why="the gradient is a sum over them")
+        return [*kept, *adds("ih", why="slopes are added from rows to rows")]
+
+
 def kernel(op: str) -> Kernel:
     return next(k for k in PLATFORM.own_kernels() if k.op == op)
 
@@ -146,13 +157,30 @@ def matmul_call(rows: int, inner: int, columns: int, name: str = "matmul", x: st
     return call_of(node, inputs, (tensor(y, (rows, columns)),), {1: weights})
 
 
+def descent_call(channels: int, outputs: int, size: int, taps: int = 3, stride: int = 1) -> Call:
+    """A convolution of floats that pads to the same size, taken back with a step of its weights."""
+    pad = taps // 2
+    out = (size + 2 * pad - taps) // stride + 1
+    shapes = {"x": (1, channels, size, size), "w": (outputs, channels, taps, taps), "dy": (1, outputs, out, out)}
+    x, w, dy = (Tensor(name, DType.F32, shape) for name, shape in shapes.items())
+    windows = (1, stride, stride, 1, 1, pad, pad)
+    attributes = {"windows": windows, "turned": (0,), "rate": -0.5, "decay": 1.0, "masked": 1}
+    node = Node("descent", "Descent", ("x", "", "w", "dy", ""), ("dx", "next"), attributes, DOMAIN)
+    results = Tensor("dx", DType.F32, x.shape), Tensor("next", DType.F32, w.shape)
+    return call_of(node, (x, None, w, dy, None), results, {})
+
+
 def unary_call(op: str, shape: Shape, name: str = "unary", x: str = "t", y: str = "y") -> Call:
     return call_of(Node(name, op, (x,), (y,)), (tensor(x, shape),), (tensor(y, shape),))
 
 
 def work(call: Call) -> Work:
     found = kernel(call.node.op)
-    layouts = {t.name: Layout.channels_last(t.shape) for t in (*call.inputs, *call.outputs) if t is not None}
+    kept = found.layout == ("default", "default")
+    layouts = {
+        t.name: Layout.default(t.shape) if kept else Layout.channels_last(t.shape)
+        for t in (*call.inputs, *call.outputs) if t is not None
+    }  # fmt: skip
     return work_of(call, found, layouts, found.constants(Operands(call, layouts)))
 
 

@@ -7,7 +7,7 @@ typedef struct {
 } ${f.name}_tile;
 
 <%
-def begin(lane, y):
+def begin(lane, y, at):
     return f"row->start[{lane}]" if k.bias else "0.0f"
 def end(lane, sum, at):
     return k.limited(sum)
@@ -60,7 +60,7 @@ static void ${f.name}(${f.parameters})
             w + ${times("channel", b.weights.lane)} + ${times("skipped", k.w_row)},
             x + ${times("group", k.depth)} * in_plane + (top + ${times("skipped", k.dilation)}) * tile->in_columns,
             y + first * plane + row * tile->columns, (met < ${k.rows} ? met : ${k.rows}) - skipped, ${k.depth},
-            ${k.w_row}, ${b.weights.plane}, 0, ${times("tile->in_columns", k.dilation)}, in_plane, 0, plane, ${"b + channel" if k.bias else "NULL"}};
+            ${k.w_row}, ${b.weights.plane}, 0, ${times("tile->in_columns", k.dilation)}, in_plane, 0, plane, ${"b + channel" if k.bias else "NULL"}, NULL, NULL};
 % if b.by_rows:
         line.x_next = line.x_plane - line.rows * line.x_row;
         line.w_next = line.w_plane - line.rows * line.w_row;

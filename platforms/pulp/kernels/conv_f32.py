@@ -138,8 +138,13 @@ def blocks_of_call(call: Call) -> Blocks:
     """The blocks of a layer's rows."""
     if "planes" not in call.known:
         window, (rows, columns), depth = conv_window(call), _kernel(call), call.shape(1)[1]
-        taps = tuple(Tap(at, at * window.dilations[-1] - window.begins[-1]) for at in range(columns))
-        row = Row(taps, window.strides[-1], call.shape()[-1], call.outputs[0].shape[-1])
+        stride, places = window.strides[-1], [at * window.dilations[-1] - window.begins[-1] for at in range(columns)]
+        results, inputs = call.outputs[0].shape[-1], call.shape()[-1]
+        read = [place for start in places for place in range(start, start + stride * results, stride)]
+        inside = [place for place in read if 0 <= place < inputs] or [0]
+        low = min(inside)  # a tile has the columns that are read, from the first to the last
+        taps = tuple(Tap(at, start - low) for at, start in enumerate(places))
+        row = Row(taps, stride, max(inside) + 1 - low, results)
         taps_of_all = rows * columns
         single = call.shape(1)[0] // call.integer("group", 1) % LANES > 0
         call.known["planes"] = blocks_of(row, Weights(depth * taps_of_all, taps_of_all), depth, rows, single=single)

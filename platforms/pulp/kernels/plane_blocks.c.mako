@@ -1,4 +1,4 @@
-<%def name="blocks(name, b, begin, end)">\
+<%def name="blocks(name, b, begin, end, beside=())">\
 % for number, kind in enumerate(b.kinds):
 <%
 body = b.body(kind)
@@ -8,17 +8,23 @@ outer, inner = ("planes", "rows") if b.by_rows else ("rows", "planes")
 TILEWRIGHT_IN_ORDER void ${name}_block${number}(const tilewright_plane_row *row, int result, int blocks)
 {
     float *y0 = row->y + ${times("result", b.row.apart)}, *y1 = y0 + row->y_plane, *y2 = y1 + row->y_plane, *y3 = y2 + row->y_plane;
-    const float *from = row->x + ${grouped(plus(times("result", b.row.step), kind.origin))};
-    for (; blocks > 0; blocks--) {
-        const float *x = from, ${", ".join(f"*w{lane} = " + plus("row->w", lane * b.weights.lane) for lane in body.pointers)};
-% for lane in range(4):
-        float ${", ".join(f"s{lane}{at} = {begin(lane, y[lane][at])}" for at in range(kind.width))};
+% for letter, member in beside:
+    const float *${letter}0 = row->${member} + ${times("result", b.row.apart)}, *${letter}1 = ${letter}0 + row->y_plane, *${letter}2 = ${letter}1 + row->y_plane, *${letter}3 = ${letter}2 + row->y_plane;
 % endfor
+% if kind.inputs:
+    const float *from = row->x + ${grouped(plus(times("result", b.row.step), kind.origin))};
+% endif
+    for (; blocks > 0; blocks--) {
+% if kind.inputs:
+        const float *x = from, ${", ".join(f"*w{lane} = " + plus("row->w", lane * b.weights.lane) for lane in body.pointers)};
+% endif
+% for lane in range(4):
+        float ${", ".join(f"s{lane}{at} = {begin(lane, y[lane][at], at * b.row.apart)}" for at in range(kind.width))};
+% endfor
+% if kind.inputs:
         for (int outer = row->${outer}; outer > 0; outer--) {
             for (int left = row->${inner}; left > 0; ${"left--" if body.terms == 1 else f"left -= {body.terms}"}) {
-% if kind.inputs:
                 float a0, a1, ${", ".join(f"b{at}" for at in range(len(kind.inputs)))};
-% endif
 % for line in body.lines:
                 ${line}
 % endfor
@@ -26,11 +32,17 @@ TILEWRIGHT_IN_ORDER void ${name}_block${number}(const tilewright_plane_row *row,
             x += row->x_next;
             ${" ".join(f"w{lane} += row->w_next;" for lane in body.pointers)}
         }
+% endif
 % for lane in range(4):
-        ${" ".join(f"{y[lane][at]} = {end(lane, f's{lane}{at}', at)};" for at in range(kind.width))}
+        ${" ".join(f"{y[lane][at]} = {end(lane, f's{lane}{at}', at * b.row.apart)};" for at in range(kind.width))}
         y${lane} += ${kind.width * b.row.apart};
 % endfor
+% for letter, _ in beside:
+        ${" ".join(f"{letter}{lane} += {kind.width * b.row.apart};" for lane in range(4))}
+% endfor
+% if kind.inputs:
         from += ${kind.width * b.row.step};
+% endif
     }
 }
 

@@ -1,23 +1,21 @@
 """C of blocks of float sums: four planes of results times up to four neighbouring pixels, every tap of a row at once.
 
 The columns of a row are known when the code is made, so a tap that would read outside of a row is not in the text, and
-an input is loaded once for all pixels and taps that read it. Two cores share a floating-point unit: while one loads,
-the other computes, so loads stand between products.
+an input is loaded once for all pixels and taps that read it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import groupby
 from typing import Any
+
+from tilewright.platforms.pulp.kernels.float_products import Product, Value, products_text
 
 LANES, WIDEST = 4, 4
 REACH = 2040
 """Bytes that a load reaches behind its pointer."""
-AHEAD = 2
-"""Products between a load and the first one that uses it."""
 
 
 @dataclass(frozen=True)
@@ -202,72 +200,35 @@ class Body:
     @property
     def lines(self) -> tuple[str, ...]:
         """Products with the loads between them, a line for each lane and tap, then the pointers move."""
-        fixed = self.weights.plane * self.terms if self.weights.plane else 0
-        step = f"{fixed}" if fixed else self.w_step
+        fixed = self.weights.plane * self.terms
+        step = f"{fixed}" if fixed else _times(self.terms, self.w_step)
         moves = [f"w{number} += {step};" for number in self.pointers]
-        far = f"{self.terms} * {self.x_step}" if self.terms > 1 else self.x_step
-        return (*self._products(), " ".join([*moves, f"x += {far};"]))
+        moves.append(f"x += {_times(self.terms, self.x_step)};")
+        return (*products_text(tuple(self._products())), " ".join(moves))
 
-    def _products(self) -> Iterator[str]:
-        """One string for each run of products of a lane and tap."""
-        sequence = list(self._sequence())
-        loads = _loads([one.values for one in sequence])
-        for _, run in groupby(enumerate(sequence), lambda one: one[1].of):
-            yield " ".join(" ".join([*(self._load(name) for name in loads[at]), one.text]) for at, one in run)
-
-    def _sequence(self) -> Iterator[_Product]:
-        turn = 0
+    def _products(self) -> Iterator[Product]:
+        turn, origin = 0, self.kind.origin
         for term in range(self.terms):
             for number, tap in enumerate(self.kind.taps):
                 places = [at for at, met in enumerate(self.kind.met) if number in met]
                 for lane in range(LANES if places else 0):
-                    weight = _Value(f"a{turn % 2}", (term, lane, tap.weight))
+                    weight = Value(f"a{turn % 2}", self._weight(term, lane, tap))
                     turn += 1
                     for at in places:
-                        number_of_input = at * self.kind.step + tap.start - self.kind.origin
-                        value = _Value(f"b{self.kind.inputs.index(number_of_input + self.kind.origin)}",
-                                       (term, -1, number_of_input))  # fmt: skip
-                        text = f"TILEWRIGHT_TIMES(s{lane}{at}, {weight.name}, {value.name})"
-                        yield _Product((weight, value), text, (term, number, lane))
+                        read = at * self.kind.step + tap.start
+                        source = f"x[{read - origin}{_behind(term, self.x_step)}]"
+                        value = Value(f"b{self.kind.inputs.index(read)}", source)
+                        yield Product(f"s{lane}{at}", weight, value, (term, number, lane))
 
-    def _load(self, value: _Value) -> str:
-        term, lane, offset = value.place
-        if lane < 0:
-            step = f" + {term} * {self.x_step}" if term > 1 else f" + {self.x_step}" if term else ""
-            return f"{value.name} = x[{offset}{step}];"
+    def _weight(self, term: int, lane: int, tap: Tap) -> str:
         pointer = max(first for first in self.pointers if first <= lane)
-        return (
-            f"{value.name} = w{pointer}[{(lane - pointer) * self.weights.lane + term * self.weights.plane + offset}];"
-        )
+        place = (lane - pointer) * self.weights.lane + term * self.weights.plane + tap.weight
+        return f"w{pointer}[{place}{'' if self.weights.plane else _behind(term, self.w_step)}]"
 
 
-@dataclass(frozen=True)
-class _Value:
-    """A register, and which value it holds: term, lane (-1 for an input) and offset."""
-
-    name: str
-    place: tuple[int, int, int]
+def _times(count: int, step: str) -> str:
+    return f"{count} * {step}" if count > 1 else step
 
 
-@dataclass(frozen=True)
-class _Product:
-    values: tuple[_Value, _Value]
-    text: str
-    of: tuple[int, int, int]
-
-
-def _loads(products: Sequence[tuple[_Value, ...]]) -> list[list[_Value]]:
-    """The values that are loaded before each product: a little before their first, and behind the last product of what
-    their register held before."""
-    uses: dict[_Value, list[int]] = {}
-    for at, values in enumerate(products):
-        for value in values:
-            uses.setdefault(value, []).append(at)
-    loads: list[list[_Value]] = [[] for _ in products]
-    held: dict[str, int] = {}
-    taken = 0
-    for value in sorted(uses, key=lambda value: uses[value][0]):
-        taken = max(taken, uses[value][0] - AHEAD, held.get(value.name, -1) + 1, 0)
-        loads[taken].append(value)
-        held[value.name] = uses[value][-1]
-    return loads
+def _behind(count: int, step: str) -> str:
+    return f" + {_times(count, step)}" if count else ""

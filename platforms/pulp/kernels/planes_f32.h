@@ -16,13 +16,14 @@
 
 /* A row of results of some lanes: where weights, operand and results begin, so many planes of each of so many rows of the
  * window are summed, and the elements between neighbouring rows and planes; `next`: from the end of all terms of the inner
- * loop to those of the next turn of the outer one. */
+ * loop to those of the next turn of the outer one. Sums begin with `start` of each lane, or with `add`, which lies as the
+ * results do, as does `mask`. */
 typedef struct {
     const float *w, *x;
     float *y;
     int rows, planes;
     int w_row, w_plane, w_next, x_row, x_plane, x_next, y_plane;
-    const float *start;
+    const float *start, *add, *mask;
 } tilewright_plane_row;
 
 /* A column of the window: its place among weights, and element `start + step * result` for results from `low` to `high`. */

@@ -57,6 +57,7 @@ class _Tiles:
     ) -> None:  # fmt: skip
         self.plan, self.values, self.schedule, self.members, self.noise = plan, values, schedule, members, noise
         self.buffers: dict[str, tuple[Box, Array]] = {}
+        self.loaded: dict[str, Array] = {}
 
     def run(self) -> None:
         """All steps; results are in `values` afterwards."""
@@ -82,7 +83,13 @@ class _Tiles:
                 if operand.kind == "input" and moved:
                     source = slot_value(self.plan, self.values, self.members[number].inputs[operand.index])
                     box = step.boxes[operand.key].box
-                    self.buffers[operand.key] = box, source.reshape(operand.shape)[_slices(box)].copy()
+                    part = source.reshape(operand.shape)[_slices(box)].copy()
+                    self.buffers[operand.key] = box, part
+                    if stage.adds:
+                        slot = self.members[number].inputs[operand.index]
+                        self.loaded.setdefault(operand.key, self.noisy(slot).reshape(operand.shape))[_slices(box)] = (
+                            part
+                        )
 
     def compute(self, step: TileStep, number: int) -> None:
         """One tile of one stage, from its buffers."""
@@ -97,6 +104,8 @@ class _Tiles:
                 whole = self.noisy(slot)
                 box, part = self.buffers[operand.key]
                 whole.reshape(operand.shape)[_slices(box)] = part
+                if operand.key in self.loaded:  # a sum over tiles is made again of all that was loaded for them
+                    whole = self.loaded[operand.key].reshape(whole.shape)
                 arrays[operand.index] = whole
         made = evaluate_call(member.call, arrays)
         for operand in results:

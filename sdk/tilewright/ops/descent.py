@@ -14,6 +14,8 @@ from math import prod
 import numpy as np
 
 from tilewright.model import Array, Node, Shape, Tensor
+from tilewright.ops.index.build import axes, operand, spatial
+from tilewright.ops.index.nest import Nest, Space
 from tilewright.ops.operands import Arrays, given, maybe, same
 from tilewright.ops.operator import Call, Kind, Operator, TensorType, remembered
 from tilewright.ops.relayout import DOMAIN
@@ -129,6 +131,50 @@ def _infer(call: Call) -> tuple[TensorType, ...]:
     return (same(call), *(same(call, FIRST_TERM + OF_A_TERM * at) for at in range(len(terms))))
 
 
+def footprints(call: Call) -> tuple[Nest, ...]:
+    """Groups `g` and channels `c` move every result; images `n` and rows `ih` of the operand the gradient alone, the
+    step of the weights is a sum over them. A matrix has `m0`, `m1`, ... in their place. Empty where products divide
+    channels differently."""
+    terms = descent_terms(call)
+    first, shape = terms[0], call.shape()
+    if any((term.groups, term.matrix) != (first.groups, first.matrix) for term in terms):
+        return ()
+    picture = len(shape) - 2
+    inside = axes("m", shape[:-1]) if first.matrix else {"n": shape[0], **spatial("i", shape[2:])}
+    sizes = {"g": first.groups, "c": first.channels, **inside}
+    for at, term in enumerate(terms):
+        sizes |= {f"o{at}": term.results}
+        if not first.matrix:
+            sizes |= spatial(f"k{at}", term.kernel[2 - picture :])
+    space = Space.of(**sizes)
+    loops = dict(zip(sizes, space, strict=True))
+    where = tuple(loops[name] for name in inside)
+    place = (*where, loops["c"]) if first.matrix else (where[0], loops["g"] * first.channels + loops["c"], *where[1:])
+    x, add = operand(call.tensor(0), "x")[place], call.optional(1)
+    back = [] if add is None else [operand(add, "add")[place]]
+    nests = list[Nest]()
+    for at, term in enumerate(terms):
+        w, dy, target = (call.optional(FIRST_TERM + OF_A_TERM * at + part) for part in range(OF_A_TERM))
+        assert w is not None
+        assert dy is not None
+        result = loops["g"] * term.results + loops[f"o{at}"]
+        if first.matrix:
+            weights, slope = (loops["c"], result) if term.turned else (result, loops["c"]), (*where, result)
+        else:
+            taps = tuple(loops[name] for name in spatial(f"k{at}", term.kernel[2 - picture :]))
+            weights = (result, loops["c"], *taps)
+            met = zip(where[1:], taps, term.strides[-picture:], term.dilations[-picture:], term.begins[-picture:],
+                      strict=True)  # fmt: skip
+            slope = (where[0], result, *((i + (b - k * d)) // s for i, k, s, d, b in met))
+        names = [f"term{OF_A_TERM * at + part}" for part in range(OF_A_TERM)]
+        own = operand(w, names[0])[weights], operand(dy, names[1])[slope]
+        back += own
+        held = () if target is None else (operand(target, names[2])[weights],)
+        nests.append(Nest(space, operand(w, f"next{at}")[weights], (x, *own, *held)))
+    whole = [Nest(space, operand(call.tensor(0), "dx")[place], (x, *back))] if 0 in call.present else []
+    return (*whole, *nests)
+
+
 def by_channel(term: DescentTerm, array: Array, channels: int, size: tuple[int, int]) -> Array:
     """The array as [images, groups, channels of a group, rows, columns]."""
     if term.matrix:
@@ -194,6 +240,6 @@ def replaces(node: Node) -> tuple[tuple[int, int], ...]:
 OPERATORS = (
     Operator(
         "Descent", _infer, _evaluate, ("x", "add", "term..."), ("dx", "next..."), kind=Kind.OPAQUE, domain=DOMAIN,
-        sketch="descent", products=products, replaces=replaces,
+        sketch="descent", products=products, replaces=replaces, footprints=footprints,
     ),
 )  # fmt: skip

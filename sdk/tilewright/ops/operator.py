@@ -292,5 +292,5 @@ def of_one(call: Call) -> bool:
 
 
 def _indexed(names: tuple[str, ...], index: int) -> str:
-    last = names[-1]
-    return f"{last.removesuffix('...')}{index}" if last.endswith("...") and index >= len(names) - 1 else names[index]
+    last, number = names[-1], index - len(names) + 1
+    return f"{last.removesuffix('...')}{number}" if last.endswith("...") and number >= 0 else names[index]

@@ -113,7 +113,9 @@ def modelled_cycles(plan: ExecutionPlan, instruction: Instruction, platform: Pla
 def whole_cycles(instruction: Instruction, levels: Hierarchy) -> int:
     """Cycles of an instruction that one core computes where its operands lie: every point loads what it reads."""
     load = 4 / levels.home.bytes_per_cycle
-    nests = nests_of(instruction.call)
+    call, nests = instruction.call, nests_of(instruction.call)
+    if call.operator is not None and call.operator.products is not None:
+        return ceil(call.operator.products(call) * (POINT_CYCLES + 2 * load))
     if not nests:
         elements = sum(tensor.elements for tensor in instruction.call.outputs)
         return ceil(elements * (POINT_CYCLES + load))

@@ -92,6 +92,10 @@ def _possible(subject: Subject, one: NodeTiling) -> None:
         if not 1 <= size < subject.extents[loop] or size % step:
             raise UsageError(f"tiles of {size} along '{loop}' of '{where}'",
                              why=f"they are multiples of {step} below {subject.extents[loop]}")  # fmt: skip
+    if not subject.keeps_sums(one.order):
+        raise UsageError(f"the order {list(one.order)} of '{where}'",
+                         why="a sum over one of these loops would leave the compute level before it is complete",
+                         fix="put loops that move all results first")  # fmt: skip
     for inner, outer in subject.digits:
         if inner in one.sizes and one.sizes.get(outer, subject.extents[outer]) != 1:
             raise UsageError(f"'{inner}' of '{where}' is cut while '{outer}' is not cut to single steps")

@@ -30,6 +30,7 @@ def check(schedule: TileSchedule, capacity: int | None = None, align: int = 1) -
     held: dict[str, Box] = {}
     traffic, count = 0, 0
     written: dict[str, list[Box]] = {}
+    open_sums: dict[str, tuple[Box, int]] = {}
     made: dict[int, Tile] = {}
     for step in schedule.steps():
         if step.index != count:
@@ -43,11 +44,13 @@ def check(schedule: TileSchedule, capacity: int | None = None, align: int = 1) -
                 raise ScheduleFault(f"tile {step.index} of '{where}' does not compute '{stage.node}'",
                                     why="what is there is another tile's result")  # fmt: skip
         _chain(schedule, step, where)
-        traffic += _copies(schedule, step, held, where)
+        traffic += _copies(schedule, step, held, open_sums, where)
         for move in step.stores:
             written.setdefault(move.key, []).append(move.box)
     if count != schedule.tiles:
         raise ScheduleFault(f"'{where}' claims {schedule.tiles} tiles", why=f"it has {count}")
+    for key in open_sums:
+        raise ScheduleFault(f"'{where}' never stores its last tile of '{schedule.operand(key).tensor}'")
     if traffic != schedule.traffic_bytes:
         raise ScheduleFault(f"'{where}' claims to move {schedule.traffic_bytes} bytes", why=f"it moves {traffic}")
     for operand in schedule.stages[-1].operands:
@@ -109,7 +112,9 @@ def _chain(schedule: TileSchedule, step: TileStep, where: str) -> None:
                 )
 
 
-def _copies(schedule: TileSchedule, step: TileStep, seen: dict[str, Box], where: str) -> int:
+def _copies(
+    schedule: TileSchedule, step: TileStep, seen: dict[str, Box], open_sums: dict[str, tuple[Box, int]], where: str
+) -> int:
     """Every operand is there when it is computed on; returns the bytes moved."""
     loads = {move.key: move for move in step.loads}
     stores = {move.key: move for move in step.stores}
@@ -120,6 +125,12 @@ def _copies(schedule: TileSchedule, step: TileStep, seen: dict[str, Box], where:
                 continue
             needed = _box(operand, step.tiles[number])
             if operand.kind == "output":
+                here = needed, step.buffers[operand.key]
+                if open_sums.pop(operand.key, here) != here:
+                    raise ScheduleFault(f"tile {step.index} of '{where}' leaves a sum of '{operand.tensor}' behind")
+                if operand.key not in stores and stage.adds:
+                    open_sums[operand.key] = here  # the next tile adds to it
+                    continue
                 if operand.key not in stores or stores[operand.key].box != needed:
                     raise ScheduleFault(f"tile {step.index} of '{where}' is not stored as '{operand.tensor}'")
                 moved += _move(operand, stores[operand.key], where)
@@ -216,12 +227,20 @@ def _partition(operand: Operand, boxes: list[Box], where: str) -> None:
 
 
 def _loops(schedule: TileSchedule, where: str) -> None:
-    """Only loops that move the results are cut, so that every reduction runs from end to end inside one tile."""
+    """Only loops that move the results are cut, so that every reduction runs from end to end inside one tile; others
+    only where the kernel adds over them, behind all that move what it adds to."""
     last = schedule.stages[-1]
-    for name in schedule.order:
-        for operand in last.operands:
-            if operand.kind == "output" and name not in operand.loops and last.extents[name] > schedule.sizes[name]:
+    cut = [name for name in schedule.order if last.extents[name] > schedule.sizes[name]]
+    for operand in last.operands if cut else ():
+        moved = [name for name in cut if name in operand.loops]
+        for name in cut if operand.kind == "output" else ():
+            if name in moved:
+                continue
+            if name not in last.adds:
                 raise ScheduleFault(f"'{where}' cuts loop '{name}'", why=f"it does not move '{operand.tensor}'")
+            if any(cut.index(other) > cut.index(name) for other in moved):
+                raise ScheduleFault(f"'{where}' cuts loop '{name}' before '{moved[-1]}'",
+                                    why=f"sums of '{operand.tensor}' over it would be stored too early")  # fmt: skip
 
 
 def _box(operand: Operand, tile: Tile) -> Box:

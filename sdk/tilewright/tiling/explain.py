@@ -33,7 +33,7 @@ def conflict(work: Work, levels: Hierarchy) -> Conflict | None:
     needed = _smallest(work, levels, rules)
     if needed <= levels.capacity:
         return None
-    demands = [rule for rule in rules if rule.kind != "prefer"]
+    demands = [rule for rule in rules if rule.kind in ("whole", "multiple")]
     for rule in tuple(demands):
         fewer = [other for other in demands if other is not rule]
         if _smallest(work, levels, fewer) > levels.capacity:

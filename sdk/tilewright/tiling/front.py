@@ -149,7 +149,7 @@ def _estimates(
     compute = _compute(subject, sizes, tables)
     cut = [n for n in sizes if (sizes[n] < subject.extents[n]).any()]
     rows = []
-    for order in _orders(tables, cut):
+    for order in filter(subject.keeps_sums, _orders(tables, cut)):
         rows += _ordered(subject, tables, compute, order)
     return sizes, tuple(rows)
 

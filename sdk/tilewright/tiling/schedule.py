@@ -2,7 +2,8 @@
 
 A schedule has one `Stage` per node, in order; the last one's loops are cut, the tiles of the others follow from what
 the next one reads (halo recomputed). An `Operand` is one tensor or constant of a stage with its buffers in the compute
-level. Only parallel loops are cut, so every output tile is complete when it is stored, and is stored once.
+level. A loop that is cut moves every result, or stands behind all loops that move those which it does not: such a
+result stays in its buffer, is added to tile by tile, and is stored once, complete, like every other.
 
     for step in schedule.steps():       # tile by tile, last loop of `order` fastest
         step.loads                      # what to copy in before it: only operands whose index changed
@@ -92,7 +93,7 @@ class Stage:
     Loops that feed run over that axis's range of the next stage's box; all others of a stage but the last are whole.
     `extents` are all loops, outermost first, those of one step too; a loop `<constant>.part` runs over the part of a
     constant that belongs to one step of the loops it is cut along. Scratch lies at `scratch_offset` of the compute
-    level.
+    level. `adds` are loops over which the kernel adds to results that they do not move, from tile to tile.
     """
 
     node: str
@@ -101,6 +102,7 @@ class Stage:
     feeds: Mapping[str, int] = field(default_factory=dict)
     scratch_bytes: int = 0
     scratch_offset: int = 0
+    adds: frozenset[str] = frozenset()
 
     def local(self) -> Operand | None:
         """The result that stays in the compute level, None for the last stage."""
@@ -184,7 +186,9 @@ class TileSchedule:
         held: dict[str, tuple[Range, ...]] = {}
         buffers: dict[str, int] = {}
         computed_for: dict[int, tuple[tuple[Range, ...], ...]] = {}
-        for index, last in enumerate(last_tiles(self.stages[-1].extents, self.sizes, self.order)):
+        tiles_of_last = list(last_tiles(self.stages[-1].extents, self.sizes, self.order))
+        for index, last in enumerate(tiles_of_last):
+            following = tiles_of_last[index + 1] if index + 1 < len(tiles_of_last) else None
             tiles = self.stage_tiles(last)
             boxes: dict[str, Footprint] = {}
             loads: list[TileCopy] = []
@@ -195,19 +199,25 @@ class TileSchedule:
                 for operand in stage.operands:
                     key, kind = operand.key, operand.kind
                     boxes[key] = operand.footprint(tile)
-                    at = tuple(last[name] for name in self.order if name in self.moving[key])
+                    at = self._moved_to(key, last)
                     changed.append(at)
-                    if kind == "local" or held.get(key) == at:
-                        buffers.setdefault(key, 0)
-                        continue
-                    held[key] = at
-                    buffers[key] = (buffers.get(key, operand.depth - 1) + 1) % operand.depth
-                    if not self.resident(operand):
+                    fresh = kind != "local" and held.get(key) != at
+                    if fresh:
+                        held[key] = at
+                        buffers[key] = (buffers.get(key, operand.depth - 1) + 1) % operand.depth
+                    buffers.setdefault(key, 0)
+                    if kind == "output":
+                        fresh = following is None or self._moved_to(key, following) != at
+                    if fresh and not self.resident(operand):
                         (stores if kind == "output" else loads).append(self._move(operand, boxes[key], buffers[key]))
                 state = tuple(changed)
                 computed.append(computed_for.get(number) != state)
                 computed_for[number] = state
             yield TileStep(index, tiles, boxes, dict(buffers), tuple(computed), tuple(loads), tuple(stores))
+
+    def _moved_to(self, key: str, last: Tile) -> tuple[Range, ...]:
+        """Where an operand is in a tile of the last stage: its buffer holds the same as long as that is the same."""
+        return tuple(last[name] for name in self.order if name in self.moving[key])
 
     def resident(self, operand: Operand) -> bool:
         """True where nothing is copied: the operand's home is the compute level itself."""

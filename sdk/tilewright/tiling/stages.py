@@ -76,7 +76,7 @@ def addressing(call: Call, layouts: Mapping[str, Layout]) -> Addressing:
     extents, cuttable, accesses = _merged(call, nests) if nests else ({}, set(), {})
     boxed: list[Boxed] = []
     for kind, index, tensor in _tensors(call):
-        name = _operator(call).operand(index) if kind == "input" else _operator(call).result(index)
+        name = _operator(call).operand(index) if kind == "input" else _operator(call).result(call.present[index])
         own = accesses.get(name, ())
         axes = _axes(operands.layout(tensor), tensor)
         if not own or axes is None or tensor.dtype.bits < 8 or own[0].tensor.shape != tensor.shape:
@@ -140,9 +140,11 @@ def work_of(call: Call, kernel: Kernel, layouts: Mapping[str, Layout], constants
                 why=f"{call.node.op} has the loops {', '.join(n for n in extents if '.' not in n) or 'none'}",
                 fix="correct the name in rules()", node=call.node.name,
             )  # fmt: skip
-        if rule.kind == "whole":
-            cuttable.discard(rule.loop)
-    stage = Stage(call.node.name, extents, tuple(operands))
+    added = frozenset(rule.loop for rule in rules if rule.kind == "adds")
+    results = [operand for operand in operands if operand.kind == "output"]
+    cuttable = {n for n in cuttable | added if n in added or all(n in operand.loops for operand in results)}
+    cuttable -= {rule.loop for rule in rules if rule.kind == "whole"}
+    stage = Stage(call.node.name, extents, tuple(operands), adds=added)
     loops = tuple(n for n in extents if n in cuttable)
     return Work(stage, call, kernel, Operands(call, layouts), loops, addressed.digits, rules)
 
@@ -259,6 +261,12 @@ Merged = tuple[dict[str, int], set[str], dict[str, tuple[Access, ...]]]
 
 def _merged(call: Call, nests: tuple[Nest, ...]) -> Merged:
     """Loops, those that may be cut, and accesses by operand name."""
+    if len(nests) > 1 and _beside(nests):
+        parts = [_merged(call, (nest,)) for nest in nests]
+        together: dict[str, tuple[Access, ...]] = {}
+        for _, _, each in parts:
+            together |= {name: tuple(dict.fromkeys((*together.get(name, ()), *own))) for name, own in each.items()}
+        return parts[0][0], set.union(*(cuttable for _, cuttable, _ in parts)), together
     if len(nests) == 1:
         nest = nests[0]
         accesses: dict[str, tuple[Access, ...]] = {}
@@ -289,6 +297,13 @@ def _merged(call: Call, nests: tuple[Nest, ...]) -> Merged:
         for loop, extent in nest.space.extents.items():
             extents.setdefault(loop, extent)
     return extents, straight, merged
+
+
+def _beside(nests: Sequence[Nest]) -> bool:
+    """True for nests that are no chain: the same loops make their results side by side."""
+    results = {nest.out.tensor.name for nest in nests}
+    chained = any(access.tensor.name in results for nest in nests for access in nest.operands[1:])
+    return not chained and len(results) == len(nests) and all(nest.space == nests[0].space for nest in nests)
 
 
 def straight_loops(nests: Sequence[Nest]) -> set[str]:
@@ -333,4 +348,4 @@ def _place(access: Access, loop: str) -> int:
 def _operand_names(call: Call) -> set[str]:
     operator = _operator(call)
     inputs = {operator.operand(i) for i, tensor in enumerate(call.inputs) if tensor is not None}
-    return inputs | {operator.result(i) for i in range(len(call.outputs))}
+    return inputs | {operator.result(place) for place in call.present}

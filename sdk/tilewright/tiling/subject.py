@@ -35,6 +35,15 @@ class Subject:
     wishes: Mapping[str, tuple[int, ...]]
     digits: tuple[tuple[str, str], ...]
 
+    def keeps_sums(self, order: Sequence[str]) -> bool:
+        """True where every result stays in its buffer while loops that do not move it add to it: in such an order of
+        the loops that are cut no loop that moves a result stands behind one that does not."""
+        for operand in self.stages[-1].operands:
+            moves = [name in operand.loops for name in order] if operand.kind == "output" else []
+            if moves != sorted(moves, reverse=True):
+                return False
+        return True
+
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the nodes."""
@@ -121,7 +130,7 @@ def subject_of(
         _limit(chain, number, work, cuttable, multiples)
     wishes: dict[str, tuple[int, ...]] = {}
     for rule in works[-1].rules:
-        if rule.kind != "whole":
+        if rule.kind in ("multiple", "prefer"):
             wishes[rule.loop] = (*wishes.get(rule.loop, ()), rule.value)
     return Subject(
         tuple(works), stages, hierarchy, tuple(n for n in stages[-1].extents if n in cuttable), multiples, wishes,

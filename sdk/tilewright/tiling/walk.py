@@ -128,9 +128,9 @@ def walk(subject: Subject, sizes: Mapping[str, int], order: tuple[str, ...], dou
         if operand.kind == "local":
             lengths[operand.key] = [tiles.on(axis, order) for axis in tiles.axes]
             continue
-        copies = store if operand.kind == "output" else load
-        copies.start[...] += np.where(mask, tiles.on(tiles.start, order), 0)
-        copies.moving[...] += np.where(mask, tiles.on(tiles.moving, order), 0)
+        copies, moved = (store, _ends(mask)) if operand.kind == "output" else (load, mask)
+        copies.start[...] += np.where(moved, tiles.on(tiles.start, order), 0)
+        copies.moving[...] += np.where(moved, tiles.on(tiles.moving, order), 0)
         traffic += int(np.where(mask, tiles.on(tiles.moved, order), 0).sum())
     alone, beside, scratch = _work(subject, sizes, order, trips, lengths, masks)
     tiles_all = prod(trips)
@@ -202,6 +202,12 @@ def _changes(order: Sequence[str], trips: Sequence[int], moved: Sequence[str]) -
     depth = max((i + 1 for i, n in enumerate(order) if n in moved), default=0)
     mask[(slice(None),) * depth + (0,) * (len(order) - depth)] = True
     return mask
+
+
+def _ends(mask: Any) -> Any:
+    """True at the last tile before every one where the mask is true, and at the very last."""
+    flat = mask.ravel()
+    return np.append(flat[1:], True).reshape(mask.shape)
 
 
 def _work(

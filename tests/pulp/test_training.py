@@ -1,0 +1,55 @@
+"""Steps of training on the cluster: what is taken back runs over tiles on all cores, and learns what NumPy learns."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from board_layers import board_or_skip
+from graphs import node, onnx_model
+from tilewright.cli import main
+
+
+def network() -> onnx.ModelProto:
+    """A residual block, a strided one of two products with one operand, groups, and channels that are no multiple of
+    four."""
+    draw = np.random.default_rng(6)
+    shapes = {"a": (8, 3, 3, 3), "b": (8, 8, 3, 3), "c": (12, 8, 3, 3), "d": (12, 8, 1, 1), "e": (6, 6, 3, 2),
+              "f": (5, 6, 1, 1), "m": (3, 5)}  # fmt: skip
+    weights = {name: draw.standard_normal(shape).astype(np.float32) / 3 for name, shape in shapes.items()}
+    nodes = [
+        node("Conv", "x a", "c0", pads=[1] * 4), node("Relu", "c0", "r0"),
+        node("Conv", "r0 b", "c1", pads=[1] * 4), node("Add", "c1 r0", "s1"), node("Relu", "s1", "r1"),
+        node("Conv", "r1 c", "c2", pads=[1] * 4, strides=[2, 2]), node("Conv", "r1 d", "c3", strides=[2, 2]),
+        node("Add", "c2 c3", "s2"), node("Relu", "s2", "r2"),
+        node("Conv", "r2 e", "c4", group=2, pads=[1, 0, 1, 1]), node("Relu", "c4", "r4"),
+        node("Conv", "r4 f", "c5"), node("Relu", "c5", "r5"),
+        node("GlobalAveragePool", "r5", "p"), node("Flatten", "p", "v"), node("Gemm", "v m", "y", transB=1),
+    ]  # fmt: skip
+    return onnx_model(nodes, {"x": (2, 3, 7, 9)}, ["y"], weights)
+
+
+def trained(board: str, folder: Path, *words: str) -> list[dict[str, Any]]:
+    """The layers of a step that was trained twice, every loss and parameter compared with NumPy's."""
+    board_or_skip(board)
+    onnx.save(network(), folder / "net.onnx")
+    call = ["train", str(folder / "net.onnx"), "-t", board, "-o", str(folder / "out"), "-q", "--run", "2", *words]
+    assert main([*call, "--learning-rate", "0.1"]) == 0
+    layers: list[dict[str, Any]] = json.loads((folder / "out" / "report.json").read_text())["networks"][0]["layers"]
+    return [layer for layer in layers if layer["op"] == "Descent"]
+
+
+@pytest.mark.parametrize(
+    ("board", "optimiser"), [("qemu_pulp", "sgd"), ("qemu_pulp", "momentum"), ("gvsoc_pulp_open_fpu", "sgd")]
+)
+def test_convolutions_are_taken_back_in_tiles(board: str, optimiser: str, tmp_path: Path) -> None:
+    layers = trained(board, tmp_path, "--set", "l1=16K", "--optimizer", optimiser)
+    kernels = [layer["kernel"] for layer in layers]
+    assert sorted(set(kernels)) == ["Descent", "TiledDescentF32"]
+    assert kernels.count("Descent") == 1  # of the matrix
+    tiles = [layer["tiles"] for layer in layers if layer["kernel"] == "TiledDescentF32"]
+    assert max(tiles) > 4
