@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from tilewright.layout import Layout
-from tilewright.model import DType, Node, Quantisation, Shape, Tensor
+from tilewright.model import Attribute, DType, Node, Quantisation, Shape, Tensor
 from tilewright.ops.registry import call_of
 from tilewright.ops.relayout import DOMAIN
 from tilewright.platform import (
@@ -164,7 +164,7 @@ def descent_call(channels: int, outputs: int, size: int, taps: int = 3, stride: 
     shapes = {"x": (1, channels, size, size), "w": (outputs, channels, taps, taps), "dy": (1, outputs, out, out)}
     x, w, dy = (Tensor(name, DType.F32, shape) for name, shape in shapes.items())
     windows = (1, stride, stride, 1, 1, pad, pad)
-    attributes = {"windows": windows, "turned": (0,), "rate": -0.5, "decay": 1.0, "masked": 1}
+    attributes: dict[str, Attribute] = {"windows": windows, "turned": (0,), "rate": -0.5, "decay": 1.0, "masked": 1}
     node = Node("descent", "Descent", ("x", "", "w", "dy", ""), ("dx", "next"), attributes, DOMAIN)
     results = Tensor("dx", DType.F32, x.shape), Tensor("next", DType.F32, w.shape)
     return call_of(node, (x, None, w, dy, None), results, {})

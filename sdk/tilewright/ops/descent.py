@@ -14,6 +14,7 @@ from math import prod
 import numpy as np
 
 from tilewright.model import Array, Node, Shape, Tensor
+from tilewright.ops.index.affine import Affine
 from tilewright.ops.index.build import axes, operand, spatial
 from tilewright.ops.index.nest import Nest, Space
 from tilewright.ops.operands import Arrays, given, maybe, same
@@ -159,7 +160,8 @@ def footprints(call: Call) -> tuple[Nest, ...]:
         assert dy is not None
         result = loops["g"] * term.results + loops[f"o{at}"]
         if first.matrix:
-            weights, slope = (loops["c"], result) if term.turned else (result, loops["c"]), (*where, result)
+            weights: tuple[Affine, ...] = (loops["c"], result) if term.turned else (result, loops["c"])
+            slope = (*where, result)
         else:
             taps = tuple(loops[name] for name in spatial(f"k{at}", term.kernel[2 - picture :]))
             weights = (result, loops["c"], *taps)
