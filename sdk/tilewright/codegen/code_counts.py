@@ -29,9 +29,9 @@ _KEYWORDS = frozenset({"if", "for", "while", "switch", "return", "sizeof", "vola
 class FunctionText:
     """The C of a layer: its function, with those that only it calls.
 
-    `kernel` is the name of the kernel in lower case, `layer` for a loop over tiles (`core` for what that hands to other
-    cores) and `fetch` for copies of constants,
-    each with a number in the network; empty for what belongs to no layer.
+    `kernel` is the name of the kernel in lower case (`core` for what other cores are called with), `layer` for a loop
+    over tiles and `fetch` for copies of constants, each with a number in the network; empty for what belongs to no
+    layer.
     """
 
     name: str
@@ -72,7 +72,7 @@ def count(code: FunctionText) -> tuple[FunctionCounts, ...]:
         used = Counter(name for pair in _CALL_OR_TYPE.findall(text) for name in pair if name)
         names = used.keys() - _KEYWORDS
         repeated = {name: used[name] for name in sorted(names) if used[name] > 1}
-        kernel = "core" if code.kernel == "layer" and f"{code.name}_core" in signature else code.kernel
+        kernel = "core" if f"{code.name}_core" in signature else code.kernel
         counts.append(
             FunctionCounts(
                 kernel, code.number, _length(function), _length(declarations), frozenset(names), "float" in text,

@@ -20,6 +20,7 @@ from tilewright.codegen.terms import plus
 from tilewright.codegen.tiled import (
     Home,
     Member,
+    cores_text,
     home_of,
     job_parameters,
     read_in_place,
@@ -170,7 +171,8 @@ def render_functions(
         listing = ", ".join([*pointers, *filter(None, [tiled])]) or "void"
         jobs = ", ".join([*pointers, job_parameters(kernel, _NAME)]) if kernel.gives_jobs else ""
         function = Function(_NAME, listing, _restrict(kernel), called, job_parameters=jobs)
-        name = texts.add(kernel, render(kernel.template, f=function, k=context))
+        text = render(kernel.template, f=function, k=context)
+        name = texts.add(kernel, text + "\n" + cores_text(kernel, _NAME, listed) if tiled else text)
         kernel_of[instruction.name] = name
         if instruction.schedule is not None:
             members = _members(placed, instruction, kernel_of, prefix, memories, moved)

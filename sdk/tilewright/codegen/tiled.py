@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.codegen.comments import safe
-from tilewright.codegen.parameters import parameters
+from tilewright.codegen.parameters import Parameter, parameters
 from tilewright.codegen.pointers import Pointer
 from tilewright.codegen.render import render
 from tilewright.codegen.tables import COPY, Cell, Members, Struct, Table
@@ -28,9 +28,8 @@ HEADER = "tilewright_cluster.h"
 
 @dataclass(frozen=True)
 class Place:
-    """A pointer of a tiled function into the compute level, by the declaration that a stage's work has for it."""
+    """A pointer of a tiled function into the compute level, by its name in what a stage's cores are given."""
 
-    declaration: str
     name: str
     at: str
 
@@ -44,7 +43,6 @@ class StageText:
 
     number: int
     kernel: str
-    tile_type: str
     arguments: tuple[Place, ...]
     guard: int
     comment: str
@@ -52,11 +50,29 @@ class StageText:
     phases: int = 1
 
     @property
+    def functions(self) -> tuple[str, ...]:
+        """What the cores are called with, for each phase."""
+        return core_functions(self.kernel, self.phases)
+
+
+@dataclass(frozen=True)
+class CoresText:
+    """A kernel's function as the cores are called with it, one tile of it as one value: `jobs` where an engine takes
+    part in it.
+    """
+
+    kernel: str
+    declarations: tuple[str, ...]
+    names: tuple[str, ...]
+    tile_type: str
+    phases: int
+    jobs: bool
+
+    @property
     def functions(self) -> tuple[tuple[str, str], ...]:
-        """For each phase, what the core's function is called behind the layer's name, and what it hands on."""
-        if self.phases == 1:
-            return ((f"_core{self.number}", "work->job, " if self.engine else ""),)
-        return tuple((f"_core{self.number}_phase{phase}", f"{phase}, ") for phase in range(self.phases))
+        """The function for each phase, and what it hands on to the kernel."""
+        which = ["work->job, "] if self.jobs else [""] if self.phases == 1 else [f"{n}, " for n in range(self.phases)]
+        return tuple(zip(core_functions(self.kernel, self.phases), which, strict=True))
 
 
 @dataclass(frozen=True)
@@ -139,6 +155,22 @@ def tile_parameters(kernel: Kernel, function: str) -> str:
     """What a tiled kernel's function takes beside its pointers."""
     which = "int job, " if kernel.gives_jobs else "int phase, " if kernel.phases > 1 else ""
     return f"const {tile_type_of(kernel, function)} *tile, {which}int core, int cores"
+
+
+def core_functions(function: str, phases: int) -> tuple[str, ...]:
+    """Names of what the cores are called with, for each phase of a kernel's function."""
+    if phases == 1:
+        return (f"{function}_core",)
+    return tuple(f"{function}_core_phase{phase}" for phase in range(phases))
+
+
+def cores_text(kernel: Kernel, function: str, listed: Sequence[Parameter]) -> str:
+    """C of what the cores are called with, to stand behind the kernel's function."""
+    text = CoresText(
+        function, tuple(p.text(False) for p in listed), tuple(p.name for p in listed), tile_type_of(kernel, function),
+        kernel.phases, kernel.gives_jobs,
+    )  # fmt: skip
+    return render(TEMPLATES / "cores.c.mako", m=text)
 
 
 def job_parameters(kernel: Kernel, function: str) -> str:
@@ -257,17 +289,17 @@ def _stage(
     operands = _in_order(plan, member)
     for parameter, operand in zip(parameters(plan, instruction), [*operands, None], strict=False):
         if isinstance(operand, Home):
-            arguments.append(Place(parameter.text(False), parameter.name, operand.name))
+            arguments.append(Place(parameter.name, operand.name))
             continue
         if operand is None:
             place = str(stage.scratch_offset)
         else:
             place = f"tiles[t].{_buffer(operand)}" if operand.key in moving else str(operand.offset)
         cast = f"({'const ' if parameter.readonly else ''}{parameter.c_type} *)(void *)"
-        arguments.append(Place(parameter.text(False), parameter.name, f"{cast}({level} + {place})"))
+        arguments.append(Place(parameter.name, f"{cast}({level} + {place})"))
     node = instruction.call.node
     return StageText(
-        number, member.function, tile_type_of(instruction.kernel, member.function), tuple(arguments),
+        number, member.function, tuple(arguments),
         1 << number if guarded else 0, f"{safe(node.op)} '{safe(node.name)}'",
         instruction.kernel.engine if instruction.kernel.gives_jobs else "", instruction.kernel.phases,
     )  # fmt: skip

@@ -1,8 +1,8 @@
 <%def name="work(stage)">\
 % if m.double and not stage.engine:
-work${stage.number}[t % 2] = (${m.name}_work${stage.number}){
+work${stage.number}[t % 2] = (${stage.kernel}_work){
 % else:
-${"" if stage.engine else "const "}${m.name}_work${stage.number} work${stage.number} = {
+${"" if stage.engine else "const "}${stage.kernel}_work work${stage.number} = {
 % endif
 % for a in stage.arguments:
             ${a.at}, /* ${a.name} */
@@ -14,64 +14,36 @@ ${"" if stage.engine else "const "}${m.name}_work${stage.number} work${stage.num
         };\
 </%def>\
 % for stage in m.stages:
-/* What the cores are given of one tile of ${stage.comment}. */
-typedef struct {
-% for a in stage.arguments:
-    ${a.declaration};
-% endfor
-    ${stage.tile_type} tile;
-% if stage.engine:
-    int job;
-% endif
-} ${m.name}_work${stage.number};
-
-% for function, which in stage.functions:
-static void ${m.name}${function}(const void *given, int core, int cores)
-{
-    const ${m.name}_work${stage.number} *const work = given;
-    ${stage.kernel}(${"".join(f"work->{a.name}, " for a in stage.arguments)}&work->tile, ${which}core, cores);
-}
-
-% endfor
-% if stage.engine:
-static void ${m.name}_write${stage.number}(const ${m.name}_work${stage.number} *work, int job)
-{
-    ${stage.kernel}_write(${"".join(f"work->{a.name}, " for a in stage.arguments)}&work->tile, job);
-}
-
-% endif
-% endfor
-% for stage in m.stages:
 % if stage.engine:
 <%
     following = m.following(stage)
-    beside = f", const {m.name}_work{following.number} *next" if following else ""
+    beside = f", const {following.kernel}_work *next" if following else ""
 %>\
 /* Start the first job of a tile, which is written already, and write and start the second. */
-static void ${m.name}_first${stage.number}(const ${m.name}_work${stage.number} *work)
+static void ${m.name}_first${stage.number}(const ${stage.kernel}_work *work)
 {
     tilewright_${stage.engine}_start();
     if (${stage.kernel}_jobs(&work->tile) > 1) {
-        ${m.name}_write${stage.number}(work, 1);
+        ${stage.kernel}_writing(work, 1);
         tilewright_${stage.engine}_start();
     }
 }
 
 /* One tile as jobs of the engine, of which the first two run: one is computed while the cores finish the one before, and
  * the next one is written${f", with the last one the first of {following.comment}" if following else ""}. */
-static void ${m.name}_jobs${stage.number}(${m.name}_work${stage.number} *work${beside})
+static void ${m.name}_jobs${stage.number}(${stage.kernel}_work *work${beside})
 {
     const int jobs = ${stage.kernel}_jobs(&work->tile);
     for (int job = 0; job < jobs; job++) {
         tilewright_${stage.engine}_wait();
         work->job = job;
-        tilewright_begin(${m.name}_core${stage.number}, work);
+        tilewright_begin(${stage.functions[0]}, work);
         if (job + 2 < jobs) {
-            ${m.name}_write${stage.number}(work, job + 2);
+            ${stage.kernel}_writing(work, job + 2);
         }
 % if following:
         if (job + 1 == jobs) {
-            ${m.name}_write${following.number}(next, 0);
+            ${following.kernel}_writing(next, 0);
         }
 % endif
         tilewright_end();
@@ -116,7 +88,7 @@ static void ${m.name}(${m.parameters})
 % if m.double:
 % for stage in m.stages:
 % if not stage.engine:
-    ${m.name}_work${stage.number} work${stage.number}[2]; /* of this tile and of the next */
+    ${stage.kernel}_work work${stage.number}[2]; /* of this tile and of the next */
 % endif
 % endfor
 % endif
@@ -131,7 +103,7 @@ static void ${m.name}(${m.parameters})
         }
 % endif
 % if m.early:
-        ${m.name}_write0(&work0, 0); /* its words alone: nothing is read yet */
+        ${m.stages[0].kernel}_writing(&work0, 0); /* its words alone: nothing is read yet */
 % endif
         tilewright_wait(moving);
 % if m.early:
@@ -143,7 +115,7 @@ static void ${m.name}(${m.parameters})
 % for stage in m.stages:
 <%
     beside = f", &work{m.following(stage).number}" if stage.engine and m.following(stage) else ""
-    opening = [f"{m.name}_write{stage.number}(&work{stage.number}, 0);"] * (not m.written_ahead(stage))
+    opening = [f"{stage.kernel}_writing(&work{stage.number}, 0);"] * (not m.written_ahead(stage))
     opening += [f"{m.name}_first{stage.number}(&work{stage.number});"] * (not (m.early and stage is m.stages[0]))
 %>\
 % if stage.guard:
@@ -154,8 +126,8 @@ static void ${m.name}(${m.parameters})
 % endfor
             ${m.name}_jobs${stage.number}(&work${stage.number}${beside});
 % else:
-% for function, _ in stage.functions:
-            tilewright_begin(${m.name}${function}, &work${stage.number}${given});
+% for function in stage.functions:
+            tilewright_begin(${function}, &work${stage.number}${given});
             tilewright_end();
 % endfor
 % endif
@@ -169,8 +141,8 @@ static void ${m.name}(${m.parameters})
 % endfor
         ${m.name}_jobs${stage.number}(&work${stage.number}${beside});
 % else:
-% for function, _ in stage.functions:
-        tilewright_begin(${m.name}${function}, &work${stage.number}${given});
+% for function in stage.functions:
+        tilewright_begin(${function}, &work${stage.number}${given});
 % if m.double and stage is always and loop.first:
         ${start}
 % endif
