@@ -23,7 +23,8 @@ PLATFORMS = ("generic", "cortex_m", "riscv", "pulp", "pulp_l3", "cuda")
 Runs = Sequence[Sequence[Array]]
 Results = list[list[tuple[Array, ...]]]
 
-CLUSTER = """#include <string.h>
+CLUSTER = """#include <pthread.h>
+#include <string.h>
 #include "tilewright_cluster.h"
 
 tilewright_future tilewright_start(const tilewright_copy *copies, int first, int end, unsigned char *fast,
@@ -44,18 +45,43 @@ void tilewright_wait(tilewright_future future)
     (void)future;
 }
 
+static struct {
+    void (*function)(const void *work, int core, int cores);
+    const void *work;
+    pthread_t threads[8];
+    pthread_barrier_t here;
+} cluster;
+
+static void *be_core(void *number)
+{
+    cluster.function(cluster.work, (int)(intptr_t)number, 8);
+    return NULL;
+}
+
 void tilewright_begin(void (*function)(const void *work, int core, int cores), const void *work)
 {
-    for (int core = 0; core < 8; core++) {
-        function(work, core, 8);
+    cluster.function = function;
+    cluster.work = work;
+    (void)pthread_barrier_init(&cluster.here, NULL, 9);
+    for (intptr_t core = 0; core < 8; core++) {
+        (void)pthread_create(&cluster.threads[core], NULL, be_core, (void *)core);
     }
+}
+
+void tilewright_meet(void)
+{
+    (void)pthread_barrier_wait(&cluster.here);
 }
 
 void tilewright_end(void)
 {
+    for (int core = 0; core < 8; core++) {
+        (void)pthread_join(cluster.threads[core], NULL);
+    }
+    (void)pthread_barrier_destroy(&cluster.here);
 }
 """
-"""A cluster for the host: copies are done at once, the cores work one after the other."""
+"""A cluster for the host: copies are done at once, the cores are threads."""
 
 
 def text_of(placed: PlacedPlan) -> str:

@@ -16,4 +16,4 @@ COPIES = [
     Copy("l2", "l1", ranks=2, setup_cycles=30, burst_cycles=1, bytes_per_cycle=8.0, asynchronous=True),
     Copy("l1", "l2", ranks=2, setup_cycles=30, burst_cycles=1, bytes_per_cycle=8.0, asynchronous=True),
 ]
-TILES = TileCosts(layer=350, tile=90, tile_beside=110, kernel=60, both_ways=True, doubt=0.02)
+TILES = TileCosts(layer=350, tile=90, tile_beside=110, kernel=60, both_ways=True, doubt=0.02, turn=60)

@@ -48,7 +48,7 @@ class StreamWish:
             raise UsageError(f"--stream-frames {self.frames}", why="a call has at least one frame", fix="use 1 or more")
 
 
-TILING_PASSES = frozenset({"tile_fusion", "pinning", "double_buffering"})
+TILING_PASSES = frozenset({"tile_fusion", "pinning", "double_buffering", "sittings"})
 """Switches of `--without-pass` that act on tiles: layers tile by tile in one chain, constants that stay in L1, copies
 beside computing."""
 

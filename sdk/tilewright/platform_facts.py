@@ -14,7 +14,9 @@ class TileCosts:
     """What the core that drives copies and tiles adds, in cycles: to a layer, to a tile whose copies it waits for, to
     one whose copies run beside the cores, and to each further kernel of a tile. `both_ways`: loads and stores run at
     once. `doubt` is the share of a layer's cycles by which second buffers must be better to be taken. `together` are
-    the most layers whose tiles are computed as one; every further one is asked for and costs time of compiling."""
+    the most layers whose tiles are computed as one; every further one is asked for and costs time of compiling. `turn`
+    is what a layer takes that is computed at one sitting with others; 0 where the firmware has no `tilewright_meet`,
+    and nothing is."""
 
     layer: int = 0
     tile: int = 0
@@ -23,6 +25,7 @@ class TileCosts:
     both_ways: bool = False
     doubt: float = 0.0
     together: int = 3
+    turn: int = 0
 
 
 @dataclass(frozen=True)

@@ -162,6 +162,16 @@ __attribute__((used)) static void tw_end(void)
     tw_keep(TW_KERNEL, tw_begun);
 }
 
+__attribute__((used)) static void tw_meet(void)
+{
+    const int drives = (tw_hart() & 31u) == TW_CORES;
+    tw_barrier();
+    if (drives) {
+        tw_keep(TW_KERNEL, tw_begun);
+        tw_begun = tw_now();
+    }
+}
+
 static void tw_command(const tilewright_copy *copy, uint32_t near, uint32_t far)
 {
     const uint32_t direction = TW_DMA_INCREMENT | (copy->store != 0u ? 0u : TW_DMA_LOAD);
@@ -251,6 +261,7 @@ __attribute__((used)) static void tw_wait(tilewright_future future)
 void tilewright_begin(void (*function)(const void *work, int core, int cores), const void *work)
     __attribute__((alias("tw_begin")));
 void tilewright_end(void) __attribute__((alias("tw_end")));
+void tilewright_meet(void) __attribute__((alias("tw_meet")));
 tilewright_future tilewright_start(const tilewright_copy *copies, int first, int end, unsigned char *fast,
                                    unsigned char *const *home) __attribute__((alias("tw_start")));
 void tilewright_wait(tilewright_future future) __attribute__((alias("tw_wait")));

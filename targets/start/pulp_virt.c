@@ -29,6 +29,8 @@ struct tw_job {
     void (*function)(const void *work, int core, int cores);
     const void *work;
     uint32_t number;
+    uint32_t met;
+    uint32_t arrived[TW_CORES];
     uint32_t done[TW_CORES];
     uint32_t ready[TW_CORES];
 };
@@ -80,6 +82,13 @@ void tw_wait_for_cores(void)
 }
 
 #ifdef TW_TILED
+static void tw_stop_at_faults(void)
+{
+    if (tw_core_fault.set != 0u) {
+        tw_riscv_trap(tw_core_fault.cause, tw_core_fault.pc, tw_core_fault.address);
+    }
+}
+
 static int tw_cores_done(void)
 {
     int core;
@@ -109,9 +118,7 @@ __attribute__((used)) static void tw_end(void)
     for (;;) {
         TW_INTERRUPT[0] = 0;
         TW_FENCE_MEMORY();
-        if (tw_core_fault.set != 0u) {
-            tw_riscv_trap(tw_core_fault.cause, tw_core_fault.pc, tw_core_fault.address);
-        }
+        tw_stop_at_faults();
         if (tw_cores_done()) {
             break;
         }
@@ -121,6 +128,49 @@ __attribute__((used)) static void tw_end(void)
 #ifdef TW_NEUREKA_PLAYED
     tw_event_barrier();
 #endif
+}
+
+static int tw_all_here(void)
+{
+    int core;
+    for (core = 0; core < TW_CORES; core++) {
+        if (tw_job.arrived[core] == tw_job.met) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+__attribute__((used)) static void tw_meet(void)
+{
+    const uint32_t met = tw_job.met;
+    uint32_t hart;
+    __asm__("csrr %0, mhartid" : "=r"(hart));
+    TW_FENCE_MEMORY();
+    if (hart != 0u) {
+        tw_job.arrived[hart - 1u] = met + 1u;
+        TW_FENCE_MEMORY();
+        TW_INTERRUPT[0] = 1;
+    }
+    for (;;) {
+        TW_INTERRUPT[hart] = 0;
+        TW_FENCE_MEMORY();
+        if (hart != 0u ? tw_job.met != met : tw_all_here()) {
+            break;
+        }
+        if (hart == 0u) {
+            tw_stop_at_faults();
+        }
+        tw_wait_for_interrupt();
+    }
+    if (hart == 0u) {
+        tw_job.met = met + 1u;
+        TW_FENCE_MEMORY();
+        for (hart = 1; hart <= TW_CORES; hart++) {
+            TW_INTERRUPT[hart] = 1;
+        }
+    }
+    TW_FENCE_MEMORY();
 }
 
 /* Words where both ends allow it. */
@@ -193,6 +243,7 @@ __attribute__((used)) static void tw_wait(tilewright_future future)
 void tilewright_begin(void (*function)(const void *work, int core, int cores), const void *work)
     __attribute__((alias("tw_begin")));
 void tilewright_end(void) __attribute__((alias("tw_end")));
+void tilewright_meet(void) __attribute__((alias("tw_meet")));
 tilewright_future tilewright_start(const tilewright_copy *copies, int first, int end, unsigned char *fast,
                                    unsigned char *const *home) __attribute__((alias("tw_start")));
 void tilewright_wait(tilewright_future future) __attribute__((alias("tw_wait")));

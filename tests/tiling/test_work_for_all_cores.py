@@ -96,5 +96,5 @@ def test_tiles_for_few_cores_are_noticed(
 
     graph = on_pulp(network(name).model)
     monkeypatch.setattr(front, "candidate_sizes", small)
-    tiled = tile(graph, of_l1(64 * KIB), options=TileOptions(fuse=False))
+    tiled = tile(graph, of_l1(64 * KIB), options=TileOptions(fuse=False, sit=False))
     assert starving(graph, tiled)

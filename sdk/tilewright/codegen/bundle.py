@@ -176,7 +176,7 @@ def _bundle(
 def _fast(kit: str, networks: Sequence[NetworkText]) -> FastMemory | None:
     """The compute level with room for the tiles of each network; None where none has tiles."""
     each = [one.fast for one in networks if one.fast is not None]
-    largest = max(each, key=lambda one: one.size_bytes, default=None)
+    largest = max(each, key=lambda one: one.size_bytes + 4 * one.words, default=None)
     return None if largest is None else replace(largest, name=f"{kit}_{largest.macro.lower()}")
 
 

@@ -308,7 +308,11 @@ def _fast(placed: PlacedPlan, levels: Sequence[MemoryLevel]) -> FastMemory | Non
     name = next((i.schedule.compute_level for i in plan.instructions if i.schedule is not None), "")
     for level in levels:
         if level.name == name:
-            return FastMemory(f"{plan.name}_{name}", name.upper(), plan.compute_bytes, level.align, level.section)
+            schedules = [i.schedule for i in plan.instructions if i.schedule is not None and i.schedule.starts]
+            words = max((schedule.table_bytes // 4 for schedule in schedules), default=0)
+            return FastMemory(
+                f"{plan.name}_{name}", name.upper(), plan.compute_bytes, level.align, level.section, words
+            )
     return None
 
 

@@ -15,6 +15,7 @@ from tilewright.codegen.parameters import parameters, parameters_of
 from tilewright.codegen.pointers import Memories, Pointer, address, caller_name, pointer
 from tilewright.codegen.render import render
 from tilewright.codegen.row_chain import chain_text
+from tilewright.codegen.sitting import TURNS, given_homes, sitting_function
 from tilewright.codegen.staging import copied, staging
 from tilewright.codegen.terms import plus
 from tilewright.codegen.tiled import (
@@ -150,7 +151,7 @@ def render_functions(
     calls = list[LayerCall]()
     scheduled = {name for i in plan.instructions if i.schedule is not None for name in i.schedule.nodes}
     kernel_of: dict[str, str] = {}
-    layers = list[FunctionText]()
+    layers, sources = list[FunctionText](), list[Path]()
     table_bytes = 0
     layouts: dict[str, Layout] = {slot.tensor.name: slot.layout for slot in plan.slots}
     for instruction in plan.instructions:
@@ -177,13 +178,15 @@ def render_functions(
         if instruction.schedule is not None:
             members = _members(placed, instruction, kernel_of, prefix, memories, moved)
             name = f"{prefix}_layer{instruction.index}"
-            text, layer = tiled_function(
+            sits = bool(instruction.schedule.starts)
+            text, layer_bytes = (sitting_function if sits else tiled_function)(
                 name, fast_memory(memories.fast, instruction), plan, instruction.schedule, members
             )
             layers.append(FunctionText(name, text, "layer", instruction.index))
-            table_bytes += layer.table_bytes
-            homes = tuple(home.argument for member in members for home in member.homes)
-            calls.append(LayerCall(instruction, name, homes))
+            table_bytes += layer_bytes
+            sources += [TURNS] * (sits and TURNS not in sources)
+            homes = given_homes(members) if sits else tuple(home for member in members for home in member.homes)
+            calls.append(LayerCall(instruction, name, tuple(home.argument for home in homes)))
         elif instruction.name not in scheduled:
             arguments = _arguments(placed, instruction, prefix, memories, moved)
             calls.append(LayerCall(instruction, name, arguments))
@@ -192,7 +195,7 @@ def render_functions(
     calls = sorted([*early, *calls], key=lambda call: call.instruction.index)  # stable: copies before their layer
     functions = (*texts.functions.values(), *layers, *(one.function for one in staged))
     table_bytes += sum(one.table_bytes for one in staged)
-    return Functions(functions, tuple(calls), tuple(texts.sources), table_bytes)
+    return Functions(functions, tuple(calls), (*texts.sources, *sources), table_bytes)
 
 
 def _aliasing_calls(

@@ -83,13 +83,21 @@ class BlobText:
 
 @dataclass(frozen=True)
 class FastMemory:
-    """The compute level that schedules fill: its array, its macro, bytes, alignment and section."""
+    """The compute level that schedules fill: its array, its macro, bytes, alignment and section. `words` of it, at its
+    end, may be pointers, which are larger where a host plays the cluster.
+    """
 
     name: str
     macro: str
     size_bytes: int
     align: int
     section: str
+    words: int = 0
+
+    @property
+    def size(self) -> str:
+        """Bytes of the array, in C."""
+        return f"{self.size_bytes} + {self.words} * (sizeof(void *) - 4)" if self.words else str(self.size_bytes)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ copied before its layer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from tilewright.codegen.pointers import Memories
 from tilewright.codegen.render import render
 from tilewright.codegen.tables import COPY, Table
 from tilewright.memory.placed import PlacedPlan
-from tilewright.plan.plan import Instruction
+from tilewright.plan.plan import Instruction, caller_of
 
 TEMPLATE = Path(__file__).parent / "templates" / "staging.c.mako"
 
@@ -96,14 +96,8 @@ def staging(placed: PlacedPlan, prefix: str, memories: Memories, elsewhere: Mapp
             name = f"{prefix}_fetch{instruction.index}"
             text = StagingText(name, tuple(streamed[instruction.name]), (), "", False, "Copy what the next layer reads")
             function = FunctionText(name, render(TEMPLATE, m=text), "fetch", instruction.index)
-            texts.append(Staging(_caller(plan.instructions, instruction), function, arena, text.copies.size_bytes))
+            texts.append(Staging(caller_of(plan, instruction), function, arena, text.copies.size_bytes))
     return texts
-
-
-def _caller(instructions: Sequence[Instruction], member: Instruction) -> Instruction:
-    """The instruction whose call runs this one."""
-    last = member.fused_into or member.name
-    return next(instruction for instruction in instructions if instruction.name == last)
 
 
 def _pinned(placed: PlacedPlan, prefix: str, owner: str, elsewhere: Mapping[int, str]) -> tuple[list[Copied], str]:

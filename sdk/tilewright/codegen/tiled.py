@@ -213,8 +213,8 @@ def read_in_place(
 
 def tiled_function(
     name: str, level: str, plan: ExecutionPlan, schedule: TileSchedule, members: Sequence[Member]
-) -> tuple[str, TiledLayer]:
-    """C of one schedule, and what it prints."""
+) -> tuple[str, int]:
+    """C of one schedule, and bytes of its tables."""
     steps = tuple(schedule.steps())
     homes = [home for member in members for home in member.homes]
     at = {home.key: index for index, home in enumerate(home for home in homes if home.copied)}
@@ -222,7 +222,9 @@ def tiled_function(
     copies, ends = _copies(schedule, steps, at)
     spans = tuple(pairwise(ends))
     guards = [number for number in range(len(members)) if not all(step.computed[number] for step in steps)]
-    stages = tuple(_stage(plan, number, member, deep, level, number in guards) for number, member in enumerate(members))
+    stages = tuple(
+        stage_text(plan, number, member, deep, level, number in guards) for number, member in enumerate(members)
+    )
     layer = TiledLayer(
         name=name,
         level=level,
@@ -235,7 +237,7 @@ def tiled_function(
         double=schedule.double,
         comment=_comment(schedule),
     )
-    return render(TEMPLATES / "tiled.c.mako", m=layer), layer
+    return render(TEMPLATES / "tiled.c.mako", m=layer), layer.table_bytes
 
 
 def _tiles(
@@ -243,7 +245,7 @@ def _tiles(
     spans: Sequence[tuple[int, int]], guarded: bool,
 ) -> Table:  # fmt: skip
     """Per tile the copies that start with it, its moving buffers, the stages it computes, and the kernels' numbers."""
-    numbers = [[_numbers(member, step, number) for number, member in enumerate(members)] for step in steps]
+    numbers = [[numbers_of(member, step, number) for number, member in enumerate(members)] for step in steps]
     fields = [Members("int", ("first", "end")), *(Members("int", (_buffer(operand),)) for operand in deep)]
     fields += [Members("unsigned", ("computed",))] * guarded
     for number, (member, values) in enumerate(zip(members, numbers[0], strict=True)):
@@ -280,9 +282,10 @@ def _buffer(operand: Operand) -> str:
     return f"at_{operand.key.replace('.', '_')}"
 
 
-def _stage(
+def stage_text(
     plan: ExecutionPlan, number: int, member: Member, deep: Sequence[Operand], level: str, guarded: bool
 ) -> StageText:
+    """What is printed of a stage; `deep` are operands whose place differs from tile to tile."""
     instruction, stage = member.instruction, member.stage
     moving = {operand.key for operand in deep}
     arguments = []
@@ -328,17 +331,17 @@ def _copies(schedule: TileSchedule, steps: Sequence[TileStep], at: Mapping[str, 
     lists: list[list[tuple[int, ...]]] = [[] for _ in range(len(steps) + late)]
     for step in steps:
         for move in step.loads:
-            lists[step.index] += _rows(schedule, move, at, False)
+            lists[step.index] += copy_rows(schedule, move, at[move.key], False)
     for step in steps:  # behind the loads, which take longer as a rule
         for move in step.stores:
             once = schedule.double and schedule.operand(move.key).depth == 1
-            lists[-1 if once else step.index + late] += _rows(schedule, move, at, True)
+            lists[-1 if once else step.index + late] += copy_rows(schedule, move, at[move.key], True)
     ends = list(accumulate(len(rows) for rows in lists[: len(steps) + 1]))
     return Table(COPY, tuple(chain.from_iterable(lists))), ends
 
 
-def _rows(schedule: TileSchedule, move: TileCopy, at: Mapping[str, int], store: bool) -> list[tuple[int, ...]]:
-    """One move as copies of two dimensions: rows of `COPY`."""
+def copy_rows(schedule: TileSchedule, move: TileCopy, at: int, store: bool) -> list[tuple[int, ...]]:
+    """One move of operand number `at` as copies of two dimensions: rows of `COPY`."""
     scale = schedule.operand(move.key).bits // 8
     *outer, (runs, stride) = move.transfer.repeats or ((1, 0),)
     size = move.transfer.run * scale
@@ -346,14 +349,14 @@ def _rows(schedule: TileSchedule, move: TileCopy, at: Mapping[str, int], store: 
     for number, place in enumerate(product(*(range(count) for count, _ in outer))):
         far = move.transfer.offset + sum(i * step for i, (_, step) in zip(place, outer, strict=True))
         near = move.address + number * runs * size
-        rows.append((near, far * scale, size, stride * scale, runs, at[move.key], int(store)))
+        rows.append((near, far * scale, size, stride * scale, runs, at, int(store)))
     return rows
 
 
-def _numbers(member: Member, step: TileStep, number: int) -> Mapping[str, int]:
+def numbers_of(member: Member, step: TileStep, number: int) -> Mapping[str, int]:
     """The members of one stage's tile."""
     moving = {o.name: o for o in member.stage.operands if o.kind != "constant"}
-    boxes = {name: step.boxes[o.key] for name, o in moving.items()}
+    boxes = {name: o.footprint(step.tiles[number]) for name, o in moving.items()}
     accesses = {name: o.accesses for name, o in moving.items()}
     call = member.instruction.call
     return _tiled(member.instruction.kernel).tile(call, TileView(step.tiles[number], boxes, accesses, number))

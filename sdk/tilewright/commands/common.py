@@ -23,7 +23,7 @@ PASSES = (
     "activation, batch_norm, cached_attention, canonical, chain, dead, dense, depthwise, fold, hot_rows, identity, "
     "normalisation, one_hot, pad, phases, pool, prescale, readers, rotary, scalar, signed_codes, transposed, windows; "
     "in memory in_place, kernels, overlap, recompute, reorder, row_chains, state, views; in tiles double_buffering, "
-    "pinning, tile_fusion"
+    "pinning, sittings, tile_fusion"
 )
 """What options take, said here so that help imports nothing; a test holds them against what is there."""
 CACHE_BITS = {"float": 0, "float16": 16, "int8": 8, "int4": 4}

@@ -43,6 +43,10 @@ class _Tiled(Interpreter):
             return
         if instruction.schedule is not None:
             members = [self.by_name[name] for name in instruction.schedule.nodes]
+            if instruction.schedule.starts:  # whole, one after the other
+                for member in members:
+                    super().execute(member)
+                return
             _Tiles(self.plan, self.values, instruction.schedule, members, self.noise).run()
         else:
             super().execute(instruction)

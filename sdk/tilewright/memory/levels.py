@@ -12,6 +12,7 @@ from tilewright.memory.needs import BufferReport, MemoryReport, empty
 from tilewright.memory.placed import PlacedPlan, Region
 from tilewright.memory.states import STATE
 from tilewright.platform import MemoryLevel
+from tilewright.tiling.schedule import Operand, TileSchedule
 
 BUFFER_KINDS: Mapping[str, str] = {
     "activations": "activation",
@@ -78,23 +79,43 @@ def _tile_buffers(placed: PlacedPlan, level: MemoryLevel) -> MemoryReport:
     schedules = [i.schedule for i in placed.plan.instructions if i.schedule is not None]
     worst = max(schedules, key=lambda schedule: schedule.compute_bytes)
     pinned, local, spans = dict[tuple[str, str], int](), dict[int, int](), dict[int, int]()
+    fullest = _fullest(worst) if worst.starts else 0
     for schedule in schedules:
         for stage in schedule.stages:
             for operand in stage.operands:
                 size = operand.size * operand.depth
                 if operand.kind == "constant" and operand.home == level.name:
                     pinned[stage.node, operand.key] = size
-                elif schedule is worst and size:
+                elif schedule is worst and size and _there(schedule, operand, fullest):
                     (local if operand.kind == "local" else spans)[operand.offset] = size
     used, stacks = placed.plan.compute_bytes, placed.plan.stack_bytes
     moved = sum(size for offset, size in spans.items() if offset not in local)
-    scratch = max(stage.scratch_bytes for stage in worst.stages)
+    own = worst.stages[fullest : fullest + 1] if worst.starts else worst.stages
+    scratch = max(stage.scratch_bytes for stage in own)
     return MemoryReport(
         size=level.size, readonly=False, worst_case=used + stacks, live_set=None, lower_bound=None, status=None,
         activations=sum(local.values()), copy_buffers=moved, scratch=scratch, constants=sum(pinned.values()),
         padding=used - sum(local.values()) - moved - scratch - sum(pinned.values()),
         stack=stacks or None, provenance={"stack": "proved"} if stacks else {},
     )  # fmt: skip
+
+
+def _there(schedule: TileSchedule, operand: Operand, stage: int) -> bool:
+    """True where an operand's buffer is taken in a stage; those of tiles are in every one."""
+    if not schedule.starts:
+        return True
+    first, last = schedule.lives[operand.key]
+    return first <= stage <= last
+
+
+def _fullest(schedule: TileSchedule) -> int:
+    """The stage of a sitting with most bytes taken."""
+    sizes = {o.key: o.size for stage in schedule.stages for o in stage.operands}
+    taken = [stage.scratch_bytes for stage in schedule.stages]
+    for key, (first, last) in schedule.lives.items():
+        for stage in range(first, last + 1):
+            taken[stage] += sizes[key]
+    return taken.index(max(taken))
 
 
 def _parts(alive: Sequence[Region]) -> dict[str, int]:

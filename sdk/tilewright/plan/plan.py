@@ -222,6 +222,13 @@ class ExecutionPlan:
         return self.instructions[index]
 
 
+def caller_of(plan: ExecutionPlan, instruction: Instruction) -> Instruction:
+    """The instruction whose call runs this one: that of its schedule, or itself."""
+    if not instruction.fused_into:
+        return instruction
+    return next(one for one in plan.instructions if one.name == instruction.fused_into)
+
+
 def view_root(plan: ExecutionPlan, slot: int) -> int:
     """The slot whose bytes a slot shows; itself where it is no view."""
     while (storage := plan.slots[slot].storage) is not None:

@@ -130,6 +130,8 @@ def modelled_tiles(plan: ExecutionPlan, instruction: Instruction, platform: Plat
     by_name = {other.name: other for other in plan.instructions}
     members = [by_name[stage.node] for stage in schedule.stages]
     steps = list(schedule.steps())
+    if schedule.starts:
+        return (_sitting(schedule, members, steps[0], levels),)
     always = min(s for s in range(len(members)) if all(step.computed[s] for step in steps))
     kernels = [_kernel_cycles(members, step, levels, 0) for step in steps]
     loads = [_copies(schedule, step.loads, levels, levels.load) for step in steps]
@@ -156,6 +158,20 @@ def modelled_tiles(plan: ExecutionPlan, instruction: Instruction, platform: Plat
             )
         )  # fmt: skip
     return tuple(tiles)
+
+
+def _sitting(schedule: TileSchedule, members: Sequence[Instruction], step: TileStep, levels: Hierarchy) -> ModelledTile:
+    """A sitting as one tile: its copies run beside the cores, who wait for what the model says that is left."""
+    kernels = ceil(_kernel_cycles(members, step, levels, 0))
+    copies = sum(_copies(schedule, step.loads, levels, levels.load)) + sum(
+        _copies(schedule, step.stores, levels, levels.store)
+    )
+    moved: dict[str, int] = {}
+    _add(moved, schedule, step)
+    wait = max(0, schedule.cycles - kernels)
+    return ModelledTile(
+        {}, moved, kernels, ceil(copies), wait, wait, 0, ceil(copies), 0, 0, _actors(members, step, levels)
+    )
 
 
 def _lists(loads: Sequence[_Times], stores: Sequence[_Times], levels: Hierarchy, late: int) -> list[float]:

@@ -67,6 +67,9 @@ def _buffers(plan: ExecutionPlan, level: str) -> Iterator[BufferReport]:
         for node, operand in _once_each(schedule):
             stays = operand.kind == "constant" and operand.home == level
             span = (0, last) if stays else (first, instruction.index)
+            if schedule.starts:
+                one, other = schedule.lives[operand.key]
+                span = number[schedule.nodes[one]], number[schedule.nodes[other]]
             kind = _KINDS.get(operand.kind, "copy_buffer") if stays or operand.kind == "local" else "copy_buffer"
             for buffer in range(operand.depth):
                 first_name = operand.tensor + (f" of {node}" if operand.kind == "constant" else "")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from tilewright.codegen.pointers import caller_name
 from tilewright.memory.placed import PlacedPlan
 from tilewright.plan.guards import guards_of
-from tilewright.plan.plan import Instruction
+from tilewright.plan.plan import Instruction, caller_of
 from tilewright.run.fence import FenceMap, FenceRange
 from tilewright.run.glue import caller_memory
 from tilewright.run.image import STATE
@@ -34,7 +34,7 @@ def fence_map(placed: PlacedPlan, shared: Mapping[int, str] | None = None) -> Fe
 
 def _ranges(placed: PlacedPlan, instruction: Instruction, shared: Mapping[int, str]) -> Iterator[FenceRange]:
     plan = placed.plan
-    at = next((i.index for i in plan.instructions if i.name == instruction.fused_into), instruction.index)
+    at = caller_of(plan, instruction).index
     for slots, writes in ((instruction.inputs, False), (instruction.outputs, True)):
         for slot in slots:
             if slot >= 0 and not plan.slots[slot].local:

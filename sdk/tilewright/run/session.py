@@ -14,7 +14,7 @@ from tilewright.memory.placed import PlacedPlan
 from tilewright.model import Array
 from tilewright.options import RunOptions
 from tilewright.plan.guards import guards_of, skipped
-from tilewright.plan.plan import ExecutionPlan
+from tilewright.plan.plan import ExecutionPlan, caller_of
 from tilewright.report.build import LayerReport, Report
 from tilewright.report.costs import with_slow
 from tilewright.run.build import build
@@ -195,8 +195,11 @@ def results_by_slot(plan: ExecutionPlan, outputs: Sequence[Array], states: Seque
 
 @dataclass(frozen=True)
 class LayerResult:
-    """A result that lies in the network's own memory right behind its instruction: its slot, and where to read it."""
+    """A result that lies in the network's own memory right behind its instruction, or behind the call that runs it: its
+    slot, and where to read it.
+    """
 
+    instruction: int
     slot: int
     entry: DumpEntry
 
@@ -210,8 +213,9 @@ def results_of(placed: PlacedPlan) -> tuple[LayerResult, ...]:
             tensor = plan.slots[slot].tensor
             for offsets, symbol in ((placed.slot_offsets, ""), (placed.state_offsets, STATE)):
                 if slot in offsets:
-                    entry = DumpEntry(instruction.index, tensor.name, offsets[slot], tensor.size_bytes, symbol)
-                    results.append(LayerResult(slot, entry))
+                    behind = caller_of(plan, instruction).index
+                    entry = DumpEntry(behind, tensor.name, offsets[slot], tensor.size_bytes, symbol)
+                    results.append(LayerResult(instruction.index, slot, entry))
     return tuple(results)
 
 
@@ -223,7 +227,7 @@ def compare_layers(
     plan, worst = placed.plan, dict[int, Comparison]()
     left_out = skipped(guards_of(plan), slots)
     for result, data in zip(results, dumps, strict=True):
-        instruction = result.entry.instruction
+        instruction = result.instruction
         if instruction in left_out:
             continue
         where = plan.slots[result.slot]

@@ -20,6 +20,7 @@ from tilewright.tiling.explain import does_not_fit, home_does_not_fit
 from tilewright.tiling.hierarchy import UNLIMITED, Hierarchy, align_up, hierarchy
 from tilewright.tiling.options import Fronts, Option, constant_bytes, options_of, works_of
 from tilewright.tiling.scheduled import scheduled
+from tilewright.tiling.seating import seated
 from tilewright.tiling.stages import Work
 from tilewright.tiling.switches import TileOptions, hierarchy_for
 from tilewright.tiling.tiled_graph import TiledGraph
@@ -65,8 +66,28 @@ def tile(
     if not tight:
         choice = choose(network, options.work_limit)
         assert choice is not None, "a home level with room for everything asks nothing of the tiles"
-        return tiled_for(choice)
+        return tiled_for(_seated(graph, works, network, choice, options))
     return _within_home(network, options.work_limit, tiled_for, placing, plan)
+
+
+def _seated(
+    graph: BoundGraph, works: Mapping[str, Work], network: Network, choice: Choice, options: TileOptions
+) -> Choice:
+    """The choice, or one in which neighbours are computed at one sitting where that takes fewer cycles in the model.
+
+    A sitting has all of the compute level, so nothing is pinned beside it.
+    """
+    beside = network.levels.overlaps and network.levels.costs.turn > 0
+    if not (beside and options.sit and options.objective == "cycles"):
+        return choice
+    free = choice
+    if choice.pinned:
+        offered = tuple(option for option in network.options if not option.pinned)
+        unpinned = choose(replace(network, options=offered), options.work_limit)
+        assert unpinned is not None, "constants need not be pinned"
+        free = unpinned
+    together = seated(graph, works, network.levels, free)
+    return together if together.sittings and together.cycles < choice.cycles else choice
 
 
 def _within_home(

@@ -8,10 +8,13 @@ from tilewright.binding.graph import BoundGraph
 from tilewright.errors import DoesNotFit, UsageError
 from tilewright.platform import MemoryLevel
 from tilewright.tiling.choose import Choice
-from tilewright.tiling.hierarchy import hierarchy
+from tilewright.tiling.hierarchy import Hierarchy, hierarchy
 from tilewright.tiling.options import Option, constant_bytes, works_of
+from tilewright.tiling.schedule import TileSchedule
 from tilewright.tiling.scheduled import scheduled
+from tilewright.tiling.sitting import reading_of, sitting_of
 from tilewright.tiling.solution import NodeTiling, TilingSolution
+from tilewright.tiling.stages import Work
 from tilewright.tiling.subject import Subject, subject_of
 from tilewright.tiling.switches import TileOptions, hierarchy_for
 from tilewright.tiling.tiled_graph import TiledGraph
@@ -45,7 +48,11 @@ def apply_solution(
             )
         named[one.constants] |= set(one.nodes)
     held = sum(constant_bytes(works[name], levels_asked.compute.align) for name in named["pinned"])
+    sittings = []
     for one in solution:
+        if one.starts:
+            sittings.append(_sitting(graph, works, levels_asked, one, held))
+            continue
         pinned = frozenset(one.nodes) if one.constants == "pinned" else frozenset()
         subject = subject_of([works[name] for name in one.nodes], levels_asked, pinned)
         if subject is None or (pinned and len(one.nodes) > 1):
@@ -63,8 +70,28 @@ def apply_solution(
         chosen.append((Option(subject, (), pinned), cut))
     choice = Choice(tuple(chosen), frozenset(named["resident"]),
                     frozenset(named["streamed"]) if levels_asked.fetch is not None else frozenset(),
-                    pinned=frozenset(named["pinned"]))  # fmt: skip
+                    pinned=frozenset(named["pinned"]), sittings=tuple(sittings))  # fmt: skip
     return scheduled(graph, works, levels_asked, choice)
+
+
+def _sitting(
+    graph: BoundGraph, works: Mapping[str, Work], levels: Hierarchy, one: NodeTiling, pinned_bytes: int
+) -> TileSchedule:
+    """The nodes at one sitting; UsageError where they cannot be."""
+    order = [bound.call.node.name for bound in graph.nodes if bound.kernel is not None]
+    first = order.index(one.nodes[0])
+    neighbours = tuple(order[first : first + len(one.nodes)]) == one.nodes
+    whole = not one.sizes and not one.double and one.constants == "resident" and not pinned_bytes
+    schedule = None
+    if neighbours and whole:
+        schedule = sitting_of([works[name] for name in one.nodes], reading_of(graph), levels, one.starts)
+    if schedule is None:
+        raise UsageError(
+            f"{' + '.join(one.nodes)} cannot be computed at one sitting",
+            why="they are no neighbours, one reads a part of what another makes, or the compute level is too small",
+            fix="cut them by themselves",
+        )
+    return schedule
 
 
 def _covered(solution: TilingSolution, expected: set[str]) -> None:

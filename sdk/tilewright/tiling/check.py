@@ -12,20 +12,19 @@ from math import prod
 
 import numpy as np
 
-from tilewright.errors import TilewrightError
 from tilewright.ops.index.affine import Affine, Indices, Tile
 from tilewright.ops.index.nest import Box, Subscript
 from tilewright.ops.index.table import Table
+from tilewright.tiling.check_seats import ScheduleFault as ScheduleFault
+from tilewright.tiling.check_seats import check_seats
 from tilewright.tiling.schedule import Operand, Stage, TileCopy, TileSchedule, TileStep
-
-
-class ScheduleFault(TilewrightError):
-    """A schedule that would compute something else, or touch memory that is not its own: a bug in tilewright."""
 
 
 def check(schedule: TileSchedule, capacity: int | None = None, align: int = 1) -> None:
     """Raise `ScheduleFault` at the first rule that the schedule breaks."""
     where = " + ".join(schedule.nodes)
+    if schedule.starts:
+        check_seats(schedule, where)
     _buffers(schedule, where, capacity, align)
     held: dict[str, Box] = {}
     traffic, count = 0, 0
@@ -43,7 +42,8 @@ def check(schedule: TileSchedule, capacity: int | None = None, align: int = 1) -
             elif made.get(number) != tile:
                 raise ScheduleFault(f"tile {step.index} of '{where}' does not compute '{stage.node}'",
                                     why="what is there is another tile's result")  # fmt: skip
-        _chain(schedule, step, where)
+        if not schedule.starts:
+            _chain(schedule, step, where)
         traffic += _copies(schedule, step, held, open_sums, where)
         for move in step.stores:
             written.setdefault(move.key, []).append(move.box)
@@ -53,9 +53,10 @@ def check(schedule: TileSchedule, capacity: int | None = None, align: int = 1) -
         raise ScheduleFault(f"'{where}' never stores its last tile of '{schedule.operand(key).tensor}'")
     if traffic != schedule.traffic_bytes:
         raise ScheduleFault(f"'{where}' claims to move {schedule.traffic_bytes} bytes", why=f"it moves {traffic}")
-    for operand in schedule.stages[-1].operands:
-        if operand.kind == "output" and not schedule.resident(operand):
-            _partition(operand, written.get(operand.key, []), where)
+    for stage in schedule.stages if schedule.starts else schedule.stages[-1:]:
+        for operand in stage.operands:
+            if operand.kind == "output" and not schedule.resident(operand):
+                _partition(operand, written.get(operand.key, []), where)
     _loops(schedule, where)
 
 
@@ -70,12 +71,16 @@ def _buffers(schedule: TileSchedule, where: str, capacity: int | None, align: in
             span = operand.offset, operand.offset + operand.size * operand.depth
             if operand.size and spans.setdefault(operand.key, span) != span:
                 raise ScheduleFault(f"buffer '{operand.key}' of '{where}' lies at {span} and at {spans[operand.key]}")
-    scratch = max((stage.scratch_bytes for stage in schedule.stages), default=0)
-    if scratch:
-        spans["scratch"] = schedule.stages[0].scratch_offset, schedule.stages[0].scratch_offset + scratch
+    if schedule.starts:
+        for number, stage in enumerate(schedule.stages):
+            spans[f"{number}.scratch"] = stage.scratch_offset, stage.scratch_offset + stage.scratch_bytes
+    else:
+        scratch = max((stage.scratch_bytes for stage in schedule.stages), default=0)
+        if scratch:
+            spans["scratch"] = schedule.stages[0].scratch_offset, schedule.stages[0].scratch_offset + scratch
     ordered = sorted((span, key) for key, span in spans.items())
     for ((_, high), one), ((start, _), other) in pairwise(ordered):
-        if start < high:
+        if start < high and not schedule.starts:
             raise ScheduleFault(
                 f"'{one}' and '{other}' of '{where}' overlap",
                 why=f"one ends at byte {high}, the other starts at {start}",

@@ -13,6 +13,7 @@ from typing import Any
 
 from tilewright.tiling.hierarchy import Hierarchy, whole_copy_cycles
 from tilewright.tiling.options import Option
+from tilewright.tiling.schedule import TileSchedule
 from tilewright.tiling.walk import BYTES_PER_CYCLE, Cut, Objective
 
 
@@ -42,7 +43,9 @@ class Network:
 
 @dataclass(frozen=True)
 class Choice:
-    """The options taken, each with its tiling; `resident` and `streamed` are nodes by where their constants lie."""
+    """The options taken, each with its tiling; `resident` and `streamed` are nodes by where their constants lie. What
+    is computed at one sitting is in `sittings` and in no option.
+    """
 
     taken: tuple[tuple[Option, Cut], ...]
     resident: frozenset[str] = frozenset()
@@ -51,6 +54,12 @@ class Choice:
     bound: int = 0
     proved: bool = True
     pinned: frozenset[str] = field(default_factory=frozenset)
+    sittings: tuple[TileSchedule, ...] = ()
+
+    @property
+    def cycles(self) -> int:
+        """Modelled cycles of everything that is cut."""
+        return sum(cut.cycles for _, cut in self.taken) + sum(schedule.cycles for schedule in self.sittings)
 
 
 def choose(network: Network, work_limit: float = 20.0) -> Choice | None:

@@ -13,6 +13,9 @@ result stays in its buffer, is added to tile by tile, and is stored once, comple
 A tile lies dense in its buffer, axes in the order `Operand.axes`. Buffer `b` of an operand starts at byte
 `offset + b * size` of the compute level. Operands of depth 2 alternate between two buffers at every load or store, so
 the loads of step i+1 and the stores of step i-1 may run while step i is computed.
+
+A schedule with `starts` is a sitting (`sitting.py`): one step, every stage whole; an operand that an earlier stage made
+or loaded is a local with that one's key, buffers that are never needed at once may share bytes.
 """
 
 from __future__ import annotations
@@ -144,7 +147,8 @@ class TileSchedule:
     `depth` are buffers per operand key; `tiles` the number of steps. `compute_bytes` is what the schedule takes of the
     compute level beside pinned constants, alignment and scratch included; `traffic_bytes` moves between home and
     compute level in one run; `cycles` is the model's estimate of one run. `table_bytes` are tables that codegen may
-    put into the compute level.
+    put into the compute level. `starts` says of every stage of a sitting beside which one its loads start, -1 before
+    the first; it is empty for tiles.
     """
 
     sizes: Mapping[str, int]
@@ -157,6 +161,7 @@ class TileSchedule:
     cycles: int = 0
     table_bytes: int = 0
     compute_level: str = ""
+    starts: tuple[int, ...] = ()
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -175,10 +180,14 @@ class TileSchedule:
     @cached_property
     def moving(self) -> Mapping[str, frozenset[str]]:
         """Per operand key, the cut loops that change its tile."""
+        if self.starts:
+            return {operand.key: frozenset() for stage in self.stages for operand in stage.operands}
         return moving_loops(self.stages, self.order)
 
     def stage_tiles(self, last: Tile) -> tuple[Tile, ...]:
         """Loop ranges of every stage for one tile of the last."""
+        if self.starts:
+            return tuple({loop: (0, extent) for loop, extent in stage.extents.items()} for stage in self.stages)
         return stage_tiles(self.stages, last)
 
     def steps(self) -> Iterator[TileStep]:
@@ -218,6 +227,20 @@ class TileSchedule:
     def _moved_to(self, key: str, last: Tile) -> tuple[Range, ...]:
         """Where an operand is in a tile of the last stage: its buffer holds the same as long as that is the same."""
         return tuple(last[name] for name in self.order if name in self.moving[key])
+
+    @cached_property
+    def lives(self) -> Mapping[str, tuple[int, int]]:
+        """Per operand key of a sitting, the first and the last stage that its buffer is taken in; what is stored keeps
+        it to the end.
+        """
+        lives: dict[str, tuple[int, int]] = {}
+        for number, (stage, start) in enumerate(zip(self.stages, self.starts, strict=True)):
+            for operand in stage.operands:
+                first = max(start, 0) if operand.kind in ("input", "constant") else number
+                last = len(self.stages) - 1 if operand.kind == "output" else number
+                before = lives.get(operand.key, (first, last))
+                lives[operand.key] = min(first, before[0]), max(last, before[1])
+        return lives
 
     def resident(self, operand: Operand) -> bool:
         """True where nothing is copied: the operand's home is the compute level itself."""

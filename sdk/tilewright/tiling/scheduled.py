@@ -21,19 +21,21 @@ def scheduled(graph: BoundGraph, works: Mapping[str, Work], levels: Hierarchy, c
     fused: dict[str, str] = {}
     homes = {name: levels.home.name for name in graph.layouts}
     homes_of_constants: dict[tuple[str, str], str] = {}
+    made = []
     for option, cut in choice.taken:
         names = option.names
         offsets = {key: offset for (name, key), offset in pinned.items() if name == names[-1] and len(names) == 1}
-        schedule = expand(option.subject, cut, at, offsets)
+        made.append(expand(option.subject, cut, at, offsets))
+    assert not (at and choice.sittings), "what stays in the compute level has no place beside a sitting"
+    for schedule in (*made, *choice.sittings):
         check(schedule, levels.capacity, levels.compute.align)
+        names = schedule.nodes
         schedules[names[-1]] = schedule
         fused |= dict.fromkeys(names[:-1], names[-1])
-        for stage in schedule.stages[:-1]:
-            local = stage.local()
-            assert local is not None
-            homes[local.tensor] = ""
         for stage in schedule.stages:
             for operand in stage.operands:
+                if operand.kind == "local" and operand.index < 0:
+                    homes[operand.tensor] = ""
                 if operand.kind == "constant" and operand.home != levels.rest.name:
                     homes_of_constants[stage.node, operand.name] = operand.home
     used = max((schedule.compute_bytes for schedule in schedules.values()), default=0)

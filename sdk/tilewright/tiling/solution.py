@@ -10,7 +10,8 @@ from tilewright.tiling.tiled_graph import TiledGraph
 
 @dataclass(frozen=True)
 class NodeTiling:
-    """How a node or a fused chain is cut. Loops not in `sizes` are whole; `order` is outermost first.
+    """How a node or a fused chain is cut. Loops not in `sizes` are whole; `order` is outermost first. With `starts`
+    the nodes are computed whole, at one sitting: they say beside which node the copies of each start, -1 before all.
 
     `constants` says where its constants are when it runs: `pinned` in the compute level, `resident` in the home level,
     or `streamed` into the home level before every run.
@@ -21,6 +22,7 @@ class NodeTiling:
     order: tuple[str, ...]
     double: bool
     constants: str = "resident"
+    starts: tuple[int, ...] = ()
 
 
 TilingSolution = tuple[NodeTiling, ...]
@@ -35,5 +37,5 @@ def solution_of(tiled: TiledGraph) -> TilingSolution:
         streamed = any(name in tiled.streamed for name in schedule.nodes)
         where = "pinned" if pinned else "streamed" if streamed else "resident"
         sizes = {name: schedule.sizes[name] for name in schedule.order}
-        tilings.append(NodeTiling(schedule.nodes, sizes, schedule.order, schedule.double, where))
+        tilings.append(NodeTiling(schedule.nodes, sizes, schedule.order, schedule.double, where, schedule.starts))
     return tuple(tilings)

@@ -87,20 +87,24 @@ class Subject:
 
     def cycles(self, number: int, sizes: Mapping[str, Any]) -> Any:
         """Modelled cycles of one tile of stage `number`; sizes are integers or arrays."""
-        work = self.works[number]
-        cycles = work.kernel.cycles(work.call, sizes)
-        if cycles is not None:
-            return cycles
-        points: Any = 1
-        for name, size in sizes.items():
-            if "." not in name:
-                points = points * size
-        return CALL_CYCLES + -(-points // self.hierarchy.cores)
+        return cycles_of(self.works[number], sizes, self.hierarchy)
 
     def scratch(self, number: int, sizes: Mapping[str, Any]) -> Any:
         """Bytes of working memory of one tile of stage `number`."""
         work = self.works[number]
         return work.kernel.tile_scratch(work.operands, sizes)
+
+
+def cycles_of(work: Work, sizes: Mapping[str, Any], hierarchy: Hierarchy) -> Any:
+    """Modelled cycles of a tile of a work; sizes of its loops are integers or arrays, as is then the result."""
+    cycles = work.kernel.cycles(work.call, sizes)
+    if cycles is not None:
+        return cycles
+    points: Any = 1
+    for name, size in sizes.items():
+        if "." not in name:
+            points = points * size
+    return CALL_CYCLES + -(-points // hierarchy.cores)
 
 
 def subject_of(
@@ -112,7 +116,7 @@ def subject_of(
     home level, not from where they rest.
     """
     stages = tuple(
-        replace(work.stage, operands=tuple(_placed(o, number, work, hierarchy, pinned, resident) for o in
+        replace(work.stage, operands=tuple(placed_operand(o, number, work, hierarchy, pinned, resident) for o in
                                            work.stage.operands))
         for number, work in enumerate(works)
     )  # fmt: skip
@@ -138,10 +142,11 @@ def subject_of(
     )  # fmt: skip
 
 
-def _placed(
-    operand: Operand, number: int, work: Work, hierarchy: Hierarchy, pinned: frozenset[str], resident: bool
-) -> Operand:
-    """The operand with its key in the chain and its levels."""
+def placed_operand(
+    operand: Operand, number: int, work: Work, hierarchy: Hierarchy, pinned: frozenset[str] = frozenset(),
+    resident: bool = True,
+) -> Operand:  # fmt: skip
+    """The operand with its key in the chain and its levels, see `subject_of`."""
     key = f"{number}.{operand.key.partition('.')[2]}"
     if operand.kind != "constant":
         return replace(operand, key=key, home=hierarchy.home.name, origin=hierarchy.home.name)

@@ -12,21 +12,23 @@ from tilewright.tiling.walk import Objective
 @dataclass(frozen=True)
 class TileOptions:
     """How to tile. `work_limit` is deterministic solver work; `pin` allows constants that stay in the compute level,
-    `double` copies that run beside computing."""
+    `double` copies that run beside computing, `sit` layers that are computed at one sitting."""
 
     objective: Objective = "cycles"
     fuse: bool = True
     pin: bool = True
     double: bool = True
+    sit: bool = True
     work_limit: float = 20.0
     table_bytes_per_tile: int = 0
 
     @staticmethod
     def without(passes: Collection[str]) -> TileOptions:
-        """The options of a command line that switches `tile_fusion`, `pinning` or `double_buffering` off."""
+        """The options of a command line that switches any of the tiler's passes off, see `TILING_PASSES`."""
         return TileOptions(
-            fuse="tile_fusion" not in passes, pin="pinning" not in passes, double="double_buffering" not in passes
-        )
+            fuse="tile_fusion" not in passes, pin="pinning" not in passes, double="double_buffering" not in passes,
+            sit="sittings" not in passes,
+        )  # fmt: skip
 
 
 def hierarchy_for(whole: Hierarchy, options: TileOptions) -> Hierarchy:

@@ -1,6 +1,7 @@
-/* Copies are done at once. The cores work one after the other and as late as they may, when their end is waited for. The
- * barrier asks the event unit as the chip's does. */
+/* Copies are done at once. The cores work one after the other and as late as they may, when their end is waited for; at a
+ * sitting they are threads, which begin at the first meeting. The barrier asks the event unit as the chip's does. */
 #define _DEFAULT_SOURCE
+#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -40,10 +41,39 @@ void tilewright_begin(void (*function)(const void *work, int core, int cores), c
     given_work = work;
 }
 
+static pthread_t threads[8];
+static pthread_barrier_t here;
+static int running;
+static __thread int is_core;
+
+static void *be_core(void *number)
+{
+    is_core = 1;
+    given_function(given_work, (int)(intptr_t)number, 8);
+    return NULL;
+}
+
+void tilewright_meet(void)
+{
+    if (!is_core && !running) {
+        running = 1;
+        (void)pthread_barrier_init(&here, NULL, 9);
+        for (intptr_t core = 0; core < 8; core++) {
+            (void)pthread_create(&threads[core], NULL, be_core, (void *)core);
+        }
+    }
+    (void)pthread_barrier_wait(&here);
+}
+
 void tilewright_end(void)
 {
     tw_event_barrier();
     for (int core = 0; core < 8; core++) {
-        given_function(given_work, core, 8);
+        if (running) {
+            (void)pthread_join(threads[core], NULL);
+        } else {
+            given_function(given_work, core, 8);
+        }
     }
+    running = 0;
 }

@@ -32,7 +32,7 @@ typedef char ${m.name}_fits_${level.name}[(${m.upper}_${level.macro}_BYTES <= ${
 #define ${m.upper}_${m.fast.macro}_SECTION
 #endif
 #endif
-${m.upper}_${m.fast.macro}_SECTION unsigned char ${m.fast.name}[${m.fast.size_bytes}];
+${m.upper}_${m.fast.macro}_SECTION unsigned char ${m.fast.name}[${m.fast.size}];
 % endif
 % if m.settling:
 

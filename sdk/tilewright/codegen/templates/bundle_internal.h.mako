@@ -33,7 +33,7 @@ extern unsigned char ${m.name}_arena[${m.upper}_ARENA_BYTES];
 extern unsigned char ${m.name}_state_memory[${m.upper}_STATE_BYTES];
 % endif
 % if m.fast:
-extern unsigned char ${m.fast.name}[${m.fast.size_bytes}];
+extern unsigned char ${m.fast.name}[${m.fast.size}];
 % endif
 % if m.settling:
 /* The network whose constants lie where its first run has copied them, by a table of its own; NULL for none. */

@@ -162,5 +162,5 @@ int ${m.name}_load_weights(${m.first}const void *blob, size_t size_bytes)
 #define ${m.upper}_${m.fast.macro}_SECTION
 #endif
 #endif
-${m.upper}_${m.fast.macro}_SECTION static unsigned char ${m.fast.name}[${m.fast.size_bytes}];
+${m.upper}_${m.fast.macro}_SECTION static unsigned char ${m.fast.name}[${m.fast.size}];
 % endif

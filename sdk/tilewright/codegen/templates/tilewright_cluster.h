@@ -33,4 +33,8 @@ void tilewright_begin(void (*function)(const void *work, int core, int cores), c
 /* Return when all cores have ended what they began last. */
 void tilewright_end(void);
 
+/* Return when all cores and the one that drives them are here: the cores inside of what they began last, the other one
+ * between its begin and its end. */
+void tilewright_meet(void);
+
 #endif
