@@ -16,6 +16,7 @@ InputOutput = Literal["arena", "caller", "stream"]
 Optimize = Literal["speed", "size", "balanced"]
 FallBack = Literal["never", "needed", "always"]
 Weights = Literal["auto", "c", "bin"]
+Real = Literal["float", "fixed"]
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,8 @@ class CompileOptions:
     takes the file from 256 KiB on. `state` says what lives from call to call. `stream` asks for the streaming form of a
     network over a whole sequence. `tokenizer` is a file of tokens: the project gets text in and out.
     `bounds` are the most elements that are kept where data decides how many there are,
-    by the name of a node, a tensor or a dimension. `numerics` says how real numbers become codes.
+    by the name of a node, a tensor or a dimension. `numerics` says how real numbers become codes, `real` whether those
+    between are floats or in fixed point.
     With `slice_instructions` a function runs the network about so many instructions at a time, estimated; 0: none does.
     """
 
@@ -89,6 +91,7 @@ class CompileOptions:
     io: InputOutput = "arena"
     quantized_io: bool = False
     integer_only: bool = False
+    real: Real = "float"
     allocator: str = "auto"
     optimize: Optimize = "balanced"
     disabled_passes: frozenset[str] = frozenset()
@@ -115,6 +118,7 @@ class CompileOptions:
         _one_of("optimize", self.optimize, get_args(Optimize))
         _one_of("fall_back", self.fall_back, get_args(FallBack))
         _one_of("numerics", self.numerics, get_args(Numerics))
+        _one_of("real", self.real, get_args(Real))
         _one_of("weights", self.weights, get_args(Weights))
         if self.tokenizer is not None and (self.context or self.io != "arena"):
             raise UsageError(

@@ -13,7 +13,8 @@ PORTABLE = Portable()
 
 @PLATFORM.kernel(
     "CodedAttention", types="f32, i8|u8, f32, i8|u8, f32, i64 -> f32", template="coded_attention_dsp.c.mako",
-    sources=["dsp.h", "in_order.h", "halves.h", "coded_attention_dsp.h", "../../generic/kernels/coded_attention.h"],
+    sources=["dsp.h", "in_order.h", "halves.h", "coded_attention_dsp.h", "../../generic/kernels/attention_powers.h",
+    "../../generic/kernels/coded_attention.h"],
     numerics="exact", preference=20, requires=Needs(has=("dsp",)),
 )  # fmt: skip
 class CodedAttentionDsp(KernelMethods):

@@ -13,7 +13,8 @@ PORTABLE = Portable()
 
 @PLATFORM.kernel(
     "CodedAttention", types="f32, i8|u8, f32, i8|u8, f32, i64 -> f32", template="mve_coded_attention.c.mako",
-    sources=["mve.h", "mve_fours.h", "../../generic/kernels/coded_attention.h"], numerics="exact", preference=40,
+    sources=["mve.h", "mve_fours.h", "../../generic/kernels/attention_powers.h",
+    "../../generic/kernels/coded_attention.h"], numerics="exact", preference=40,
     requires=Needs(has=("mve",)),
 )  # fmt: skip
 class CodedAttentionMve(KernelMethods):

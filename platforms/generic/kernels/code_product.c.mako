@@ -21,10 +21,12 @@ static void ${f.name}(${f.parameters})
 {
     for (int row = 0; row < ${k.rows}; row++) {
         const int8_t *const codes = x + row * ${k.width};
-        const float unit = most[row] * ${k.unit};
+% for line in k.begin:
+        ${line}
+% endfor
         for (int n = 0; n < ${k.outputs}; n += ${len(lines)}) {
             const int8_t *const factor = factors + n * ${k.blocks};
-            float *const to = y + row * ${k.outputs} + n;
+            ${k.y_type} *const to = y + row * ${k.outputs} + n;
 % for line in lines:
             const ${"uint8_t" if k.four else "int8_t"} *const weights${line} = w + ${f"(n + {line})" if line else "n"} * ${k.stride};
 % endfor
@@ -55,7 +57,7 @@ ${of_group(" " * 20, rest)}\
 % endfor
             }
 % for line in lines:
-            to[${line}] = (float)sum${line} * unit;
+            to[${line}] = ${k.of(f"sum{line}")};
 % endfor
         }
     }

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from tilewright.numerics import AttentionForm, fixed_attention
 from tilewright.operators import ATTENTION_BLOCK, attention_powers, attention_units, coded_widths
 from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.elements import constants_by_name, empty
@@ -15,7 +16,8 @@ from tilewright.platforms.generic.platform import PLATFORM
 class CodedContext:
     """Sizes, rows of a block, and the whole numbers that stand for 1 (AttentionUnits).
 
-    `four`: codes of four bits, halves of a row in the low and in the high bits of its bytes.
+    `four`: codes of four bits, halves of a row in the low and in the high bits of its bytes. `fixed` where queries,
+    largest elements and results are in fixed point.
     """
 
     heads: int
@@ -30,6 +32,7 @@ class CodedContext:
     factor: str
     unit: str
     four: bool
+    fixed: AttentionForm | None = None
 
     @property
     def lines(self) -> int:
@@ -49,7 +52,7 @@ class CodedContext:
 
 @PLATFORM.kernel(
     "CodedAttention", types="f32, i8|u8, f32, i8|u8, f32, i64 -> f32", template="coded_attention.c.mako",
-    numerics="exact", sources=["coded_attention.h"],
+    numerics="exact", sources=["attention_powers.h", "coded_attention.h"],
 )  # fmt: skip
 class CodedAttention(KernelMethods):
     """Rows are read as they lie; a row's largest element multiplies its score and its share."""
@@ -84,3 +87,15 @@ class CodedAttention(KernelMethods):
             units.total_shift, literal(DType.F32, float(units.factor)), literal(DType.F32, float(units.unit)),
             call.tensor(1).dtype is DType.U8,
         )  # fmt: skip
+
+
+@PLATFORM.kernel(
+    "CodedAttention", types="qi32, i8|u8, qi32, i8|u8, qi32, i64 -> qi32", template="coded_attention.c.mako",
+    sources=["attention_powers.h", "fixed.h", "fixed_attention.h"],
+)  # fmt: skip
+class FixedCodedAttention(CodedAttention):
+    """The same with queries, largest elements and results in fixed point."""
+
+    def context(self, operands: Operands) -> CodedContext:
+        """Sizes, factors, and the numbers of units."""
+        return replace(super().context(operands), fixed=fixed_attention(operands.call))

@@ -12,7 +12,7 @@ from tilewright.platforms.generic.kernels.nest import operand_names
 
 FLOATS = "f16|bf16|f32|f64"
 PLAIN = FLOATS + "|i8|u8|i16|u16|i32|u32|i64|u64|bool"
-MOVED = PLAIN + "|qi8|qu8|qi16|qu16"
+MOVED = PLAIN + "|qi8|qu8|qi16|qu16|qi32"
 """Types whose elements lie in bytes of their own and can be moved as they are."""
 
 INDEX = "i64|i32|i16|i8|u8|u16|u32|u64"

@@ -153,6 +153,8 @@ class _Builder:
         y = f"{self.nest.out.tensor.name}[{place}]"
         if self.codes is not None:
             low, high = self.codes.low, self.codes.high
+            if (low, high) == DType.I32.range:
+                return [f"{y} = ({self.codes.y_type})({value});"]
             return [
                 f"int32_t code = (int32_t)({value});",
                 f"code = code < {low} ? {low} : code;",  # one by one: gcc narrows the value of a double choice first

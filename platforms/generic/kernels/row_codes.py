@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
+from tilewright.numerics import UnitForm, fixed_product, fixed_table
 from tilewright.operators import code_block, highest_code
 from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.elements import c_type, empty
+from tilewright.platforms.generic.kernels.fixed_elements import moved
 from tilewright.platforms.generic.kernels.nest_expressions import literal
 from tilewright.platforms.generic.platform import PLATFORM
 
@@ -48,10 +50,32 @@ class RowCodes(KernelMethods):
 
 
 @dataclass(frozen=True)
+class FixedEnd:
+    """What becomes of sums where results are in fixed point: the upper half of a product with the row's unit."""
+
+    form: UnitForm
+
+    @property
+    def begin(self) -> tuple[str, ...]:
+        """C of the numbers of a row."""
+        shifted = "(int32_t)((uint32_t)most[row] << room)"
+        return (
+            "const int room = tilewright_fixed_room((uint32_t)most[row]);",
+            f"const int away = {self.form.exponent} - room > -31 ? {self.form.exponent} - room : -31;",
+            f"const int32_t unit = 2 * tilewright_fixed_high({shifted}, {self.form.unit});",
+        )
+
+    def of(self, sum_text: str) -> str:
+        """C of a result."""
+        shifted = f"(int32_t)((uint32_t){sum_text} << {self.form.room})" if self.form.room else sum_text
+        return f"tilewright_fixed_moved(tilewright_fixed_high({shifted}, unit), away)"
+
+
+@dataclass(frozen=True)
 class ProductContext:
     """`rows` times `outputs` sums of `width` products; `block` of them share a factor, of which a row has `blocks`.
 
-    `four`: weights lie eight to a word, `stride` bytes a row.
+    `four`: weights lie eight to a word, `stride` bytes a row. `fixed` where results are in fixed point.
     """
 
     rows: int
@@ -63,6 +87,21 @@ class ProductContext:
     four: bool
     unit: str
     index: str = ""
+    fixed: FixedEnd | None = None
+
+    @property
+    def begin(self) -> tuple[str, ...]:
+        """C of the numbers of a row."""
+        return (f"const float unit = most[row] * {self.unit};",) if self.fixed is None else self.fixed.begin
+
+    @property
+    def y_type(self) -> str:
+        """The C type of a result."""
+        return "float" if self.fixed is None else "int32_t"
+
+    def of(self, sum_text: str) -> str:
+        """C of a result from its sum."""
+        return f"(float){sum_text} * unit" if self.fixed is None else self.fixed.of(sum_text)
 
     def place(self, within: int) -> tuple[int, int]:
         """Byte of a group of eight weights and bits to shift it by."""
@@ -128,6 +167,17 @@ class CodeProduct(KernelMethods):
 
 
 @PLATFORM.kernel(
+    "CodeProduct", types="i8, qi32, i8|i4, i8 -> qi32", template="code_product.c.mako", sources=["fixed.h"]
+)  # fmt: skip
+class FixedCodeProduct(CodeProduct):
+    """Every sum by itself, in fixed point."""
+
+    def context(self, operands: Operands) -> ProductContext:
+        """Sizes, and the numbers of the unit."""
+        return replace(super().context(operands), fixed=FixedEnd(fixed_product(operands.call)))
+
+
+@PLATFORM.kernel(
     "CodeRows", types="i8|i4, i8, i64|i32 -> f32", template="code_rows.c.mako", sources=["index.h"], numerics="exact"
 )
 class CodeRows(KernelMethods):
@@ -148,4 +198,59 @@ class CodeRows(KernelMethods):
     def context(self, operands: Operands) -> ProductContext:
         """Sizes, and the type of an index."""
         product = product_context(operands.call, 0, operands.call.tensor(2).elements)
-        return ProductContext(**{**vars(product), "index": c_type(operands.call.tensor(2))})
+        return replace(product, index=c_type(operands.call.tensor(2)))
+
+
+@dataclass(frozen=True)
+class FixedRowsContext:
+    """Sizes of the table, and how a product of code and factor becomes a number in fixed point."""
+
+    table: ProductContext
+    form: UnitForm
+
+    @property
+    def result(self) -> str:
+        """C of a number from a product that fills 31 bits."""
+        return moved(f"tilewright_fixed_high(product, {self.form.unit})", self.form.exponent)
+
+
+@PLATFORM.kernel(
+    "CodeRows", types="i8|i4, i8, i64|i32 -> qi32", template="fixed_rows.c.mako", sources=["index.h", "fixed.h"]
+)
+class FixedCodeRows(CodeRows):
+    """Rows of a table in fixed point; an index outside takes the nearest row."""
+
+    def context(self, operands: Operands) -> FixedRowsContext:
+        """Sizes, the type of an index, and the numbers of the unit."""
+        call = operands.call
+        table = replace(product_context(call, 0, call.tensor(2).elements), index=c_type(call.tensor(2)))
+        return FixedRowsContext(table, fixed_table(call))
+
+
+@dataclass(frozen=True)
+class FixedCodesContext:
+    """`rows` of `width` elements whose largest has the code `highest`, of `bits` bits."""
+
+    rows: int
+    width: int
+    highest: int
+    bits: int
+
+
+@PLATFORM.kernel("RowCodes", types="qi32 -> i8, qi32", template="fixed_codes.c.mako", sources=["fixed.h"])
+class FixedRowCodes(KernelMethods):
+    """The largest of a row, a reciprocal, and an upper half for each code."""
+
+    def accepts(self, call: Call) -> str | None:
+        """Both results."""
+        return empty(call) or (None if len(call.outputs) == 2 else "the largest elements are not used")
+
+    def cost(self, call: Call) -> float:
+        """Two passes over the elements, and a reciprocal a row."""
+        return 15.0 * call.tensor(0).elements + 120 * call.outputs[1].elements
+
+    def context(self, operands: Operands) -> FixedCodesContext:
+        """Sizes."""
+        call, shape = operands.call, operands.call.shape()
+        highest = highest_code(call)
+        return FixedCodesContext(prod(shape[:-1]), shape[-1], highest, highest.bit_length())

@@ -63,7 +63,8 @@ class AttentionContext:
 @PLATFORM.kernel(
     "CodedAttention", types="f32, i8|u8, f32, i8|u8, f32, i64 -> f32", template="coded_attention.c.mako",
     numerics="exact", preference=20,
-    sources=["tiles.h", "xpulp.h", "dots.h", "largest.h", "../../generic/kernels/coded_attention.h",
+    sources=["tiles.h", "xpulp.h", "dots.h", "largest.h", "../../generic/kernels/attention_powers.h",
+    "../../generic/kernels/coded_attention.h",
              "attention_tile.h"],
 )  # fmt: skip
 class TiledCodedAttention(TiledKernelMethods):

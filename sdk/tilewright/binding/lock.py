@@ -60,6 +60,7 @@ def _options_text(options: CompileOptions) -> str:
     words += ["--quantized-io"] if options.quantized_io else []
     words += [f"--numerics {options.numerics}"] if options.numerics != "exact" else []
     words += ["--integer-only"] if options.integer_only else []
+    words += [f"--real {options.real}"] if options.real != "float" else []
     words += [f"--shape {name}={','.join(map(str, shape))}" for name, shape in sorted(options.shapes.items())]
     words += [f"--freeze {name}={_digest(path)}" for name, path in sorted(options.freeze.items())]
     words += [f"--without-pass {name}" for name in sorted(options.disabled_passes)]

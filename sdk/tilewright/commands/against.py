@@ -34,7 +34,7 @@ def resolved(running: RunOptions, options: CompileOptions, target: str, run: Run
         return
     alone = replace(running, labels=None, against=None, expect=None, reference=False)
     plain = replace(
-        options, budgets={}, lock=None, decisions=None, program=None, dump_dir=None, integer_only=False,
+        options, budgets={}, lock=None, decisions=None, program=None, dump_dir=None, integer_only=False, real="float",
         quantized_io=False,
     )  # fmt: skip
     from tilewright.compile import model_name

@@ -13,7 +13,7 @@ from tilewright.errors import DoesNotFit, UsageError
 
 if TYPE_CHECKING:
     from tilewright.compile import Compiled
-    from tilewright.options import CompileOptions, StateWish, StreamWish, Weights
+    from tilewright.options import CompileOptions, Real, StateWish, StreamWish, Weights
     from tilewright.report.build import Report
     from tilewright.target import Target
 
@@ -138,7 +138,7 @@ def add_compilation(parser: argparse.ArgumentParser, *, several: bool = False) -
     )  # fmt: skip
     group.add_argument("--quantized-io", action="store_true", help="keep integers at the border of the network")
     group.add_argument("--numerics", choices=("exact", "tflm"), default="exact", help="how results become codes")
-    group.add_argument("--integer-only", action="store_true", help="refuse a network that computes in floats")
+    _add_real(group)
     group.add_argument("--allocator", metavar="NAME", default="auto", help=f"how buffers are placed: {ALLOCATORS}")
     group.add_argument("--optimize", choices=("speed", "size", "balanced"), default="balanced", help="what to favour")
     group.add_argument(
@@ -161,6 +161,15 @@ def add_compilation(parser: argparse.ArgumentParser, *, several: bool = False) -
     group.add_argument("--lock", metavar="FILE", type=path, help="choose kernels by the counts of 'tilewright tune'")
     group.add_argument("--decisions", metavar="FILE", type=path, help="follow this file instead of searching")
     group.add_argument("--dump-dir", metavar="DIR", type=path, help="write every stage's value there")
+
+
+def _add_real(group: argparse._ArgumentGroup) -> None:
+    """Whether there may be floats, and what real numbers are."""
+    group.add_argument("--integer-only", action="store_true", help="refuse a network that computes in floats")
+    group.add_argument(
+        "--real", choices=("float", "fixed"),
+        help="real numbers as floats or in fixed point, within bounds; fixed where codes are made for --integer-only",
+    )  # fmt: skip
 
 
 def _add_codes(group: argparse._ArgumentGroup) -> None:
@@ -196,6 +205,7 @@ def compile_options(arguments: argparse.Namespace, *, measure: bool = False) -> 
         io=arguments.io,
         quantized_io=arguments.quantized_io,
         integer_only=arguments.integer_only,
+        real=_numbers_as(arguments),
         numerics=arguments.numerics,
         allocator=arguments.allocator,
         optimize=arguments.optimize,
@@ -220,6 +230,13 @@ def compile_options(arguments: argparse.Namespace, *, measure: bool = False) -> 
     for file in (*models, *options.freeze.values(), *named):
         existing(file)
     return options
+
+
+def _numbers_as(arguments: argparse.Namespace) -> Real:
+    """What `--real` says; without it a network that was given codes to be integers is in fixed point."""
+    if arguments.real is not None:
+        return "fixed" if arguments.real == "fixed" else "float"
+    return "fixed" if arguments.integer_only and getattr(arguments, "floats", None) else "float"
 
 
 def storage_of(text: str) -> Weights:

@@ -30,7 +30,7 @@ def code_product(r: Draw, op: str) -> Sketch:
     """Rows by a table of as many columns, whole words of them or not."""
     rows, width = r.randint(1, 3), r.choice((1, 4, 8, 12, 20, 32, 35))
     table, attributes = _table(r, width)
-    most = Drawn(reals(r, (rows, 1)).astype(np.float32), "fixed")
+    most = Drawn(np.abs(reals(r, (rows, 1))).astype(np.float32), "fixed")
     return Sketch(op, (Drawn(_codes(r, rows, width), "fixed"), most, *table), {**attributes})
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from tilewright.binding.types import mismatch
+from tilewright.conformance.draws_fixed import TOKEN as FIXED_POINT
+from tilewright.conformance.draws_fixed import in_fixed_point, names_fixed_point
 from tilewright.conformance.extremes import at_the_ends, deep_trials, runs_at_the_ends, special_runs
 from tilewright.conformance.families import UNSETTLED, drawn_operator, sketch_of
 from tilewright.conformance.program import run_batch
@@ -139,7 +141,9 @@ def _extremes(kernel: Kernel, drawn: Sequence[Trial], r: random.Random) -> list[
 def _trial(kernel: Kernel, operator: Operator, token: str, r: random.Random) -> Trial | None:
     """A call that the kernel accepts, None where this draw is none."""
     try:
-        made = trial(sketch_of(operator, r), token, r)
+        made = trial(sketch_of(operator, r), "f32" if token == FIXED_POINT else token, r)
+        if token == FIXED_POINT or _in_fixed_point_alone(kernel):
+            made = in_fixed_point(made, r)
         refused = mismatch(kernel, made.call) or kernel.accepts(made.call)
     except PlatformError:
         raise
@@ -147,6 +151,11 @@ def _trial(kernel: Kernel, operator: Operator, token: str, r: random.Random) -> 
         return None
     # Where nothing is computed no kernel is asked: a result without elements is a constant.
     return None if refused or not any(tensor.elements for tensor in made.call.outputs) else made
+
+
+def _in_fixed_point_alone(kernel: Kernel) -> bool:
+    """True for kernels whose results are in fixed point and nothing else."""
+    return names_fixed_point(kernel.types[1]) and all("|" not in token for token in kernel.types[1])
 
 
 def compare(drawn: Sequence[Attempt], folder: Path, flags: Sequence[str] = ("-O1",), compiler: str = "gcc") -> Findings:

@@ -42,6 +42,18 @@ from tilewright.numerics.requantisers import (
     RoundedTwice,
     SplitMultiply,
 )
+from tilewright.ops.fixed.attention import AttentionForm
+from tilewright.ops.fixed.attention import attention_form as fixed_attention
+from tilewright.ops.fixed.elements import StepForm, SumForm, product_exponent, step_form, sum_form
+from tilewright.ops.fixed.normalised import NormForm
+from tilewright.ops.fixed.normalised import norm_form as fixed_norm
+from tilewright.ops.fixed.products import MatrixForm
+from tilewright.ops.fixed.products import matrix_form as fixed_matrix
+from tilewright.ops.fixed.rows import UnitForm
+from tilewright.ops.fixed.rows import product_form as fixed_product
+from tilewright.ops.fixed.rows import table_form as fixed_table
+from tilewright.ops.fixed.tensors import fraction_bits, is_fixed
+from tilewright.ops.fixed.turned import turn_exponents
 from tilewright.ops.operands import zero_code
 from tilewright.ops.quantised.add import PairForm, pair_form
 from tilewright.ops.quantised.curve_twice import factor as curve_factor
@@ -75,15 +87,17 @@ from tilewright.ops.quantised.twice_elements import unknown as element_twice_unk
 from tilewright.ops.requantize import Integers, Requantisation, quantise
 
 __all__ = [
-    "C_TYPES", "OF_PAIRS", "ROUNDING", "SHIFTS", "TOTAL_SHIFT", "Accumulator", "Addition", "Bounds", "Channelwise",
-    "Distance", "Integers", "MultiplyHigh", "NearForm", "NormalisedForm", "PairForm", "Proof", "Requantisation",
-    "Requantiser", "ResizeAxis", "ResizeForm", "RoundedDivision", "RoundedTwice", "SettledForm", "SoftmaxForm",
-    "SplitMultiply", "Twice", "accumulator", "by_channel", "centred", "channel_axis", "channels", "clip_steps",
-    "code_limits", "constant_address", "constant_type", "curve_factor", "curve_points", "element_rules",
-    "element_twice_unknown", "initialiser", "interpolates", "is_half", "literal", "loaded", "lookup_table",
-    "mean_proof", "minus", "near_form", "normalised_form", "packed", "pair_form", "pair_text", "plus", "proof",
-    "prove", "quantise", "real_call", "requantisation", "requantisation_table", "requantise", "resize_form",
-    "resize_proof", "rounded_twice", "rounds_twice", "same_meaning", "settled_form", "softmax_axis", "softmax_form",
-    "softmax_twice_form", "softmax_twice_unknown", "split_bias", "split_multiply", "stored", "the_quantisation",
-    "thresholds", "times", "too_wide", "window_counts", "wraps", "zero_code",
+    "C_TYPES", "OF_PAIRS", "ROUNDING", "SHIFTS", "TOTAL_SHIFT", "Accumulator", "Addition", "AttentionForm", "Bounds",
+    "Channelwise", "Distance", "Integers", "MatrixForm", "MultiplyHigh", "NearForm", "NormForm", "NormalisedForm",
+    "PairForm", "Proof", "Requantisation", "Requantiser", "ResizeAxis", "ResizeForm", "RoundedDivision", "RoundedTwice",
+    "SettledForm", "SoftmaxForm", "SplitMultiply", "StepForm", "SumForm", "Twice", "UnitForm", "accumulator",
+    "by_channel", "centred", "channel_axis", "channels", "clip_steps", "code_limits", "constant_address",
+    "constant_type", "curve_factor", "curve_points", "element_rules", "element_twice_unknown", "fixed_attention",
+    "fixed_matrix", "fixed_norm", "fixed_product", "fixed_table", "fraction_bits", "initialiser", "interpolates",
+    "is_fixed", "is_half", "literal", "loaded", "lookup_table", "mean_proof", "minus", "near_form", "normalised_form",
+    "packed", "pair_form", "pair_text", "plus", "product_exponent", "proof", "prove", "quantise", "real_call",
+    "requantisation", "requantisation_table", "requantise", "resize_form", "resize_proof", "rounded_twice",
+    "rounds_twice", "same_meaning", "settled_form", "softmax_axis", "softmax_form", "softmax_twice_form",
+    "softmax_twice_unknown", "split_bias", "split_multiply", "step_form", "stored", "sum_form", "the_quantisation",
+    "thresholds", "times", "too_wide", "turn_exponents", "window_counts", "wraps", "zero_code",
 ]  # fmt: skip

@@ -102,12 +102,12 @@ def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
         largest_key, key_factors = _row_factors(k_most.reshape(-1)[:count], LEAST_KEY, KEY_ONE)
         largest_value, value_factors = _row_factors(v_most.reshape(-1)[:count], LEAST, 4 * units.share)
         queries, shift = _coded_queries(q, units, largest_key)
-        scores = queries @ _codes(k[:, :, :count]).swapaxes(2, 3) * key_factors >> 32
-        sums, total = _summed(scores, shift, _codes(v[:, :, :count]), value_factors, units)
+        scores = queries @ held_codes(k[:, :, :count]).swapaxes(2, 3) * key_factors >> 32
+        sums, total = summed_shares(scores, shift, held_codes(v[:, :, :count]), value_factors, units)
         return (sums.astype(np.float32) * (largest_value * units.unit / total.astype(np.float32)),)
 
 
-def _codes(held: Array) -> Whole:
+def held_codes(held: Array) -> Whole:
     """Codes as they count, of eight bits."""
     halves = np.concatenate((held << 4, held & 240), -1).view(np.int8) if held.dtype == np.uint8 else held
     return halves.astype(np.int64)
@@ -137,7 +137,9 @@ def _powers(differences: Whole, shift: Whole) -> Whole:
     return np.asarray(coarse[step >> 5 & COARSE - 1] * fine[step & FINE - 1] >> (step >> 11))
 
 
-def _summed(scores: Whole, shift: Whole, values: Whole, factors: Whole, units: AttentionUnits) -> tuple[Whole, Whole]:
+def summed_shares(
+    scores: Whole, shift: Whole, values: Whole, factors: Whole, units: AttentionUnits
+) -> tuple[Whole, Whole]:
     """Sums of values times shares and the sum of powers of every line, block after block."""
     high, total = scores[..., :BLOCK].max(-1, keepdims=True), np.zeros((*scores.shape[:3], 1), np.int64)
     sums = np.zeros((*scores.shape[:3], values.shape[3]), np.int64)

@@ -25,7 +25,7 @@ from tilewright.run.compare import Comparison, outcome
 from tilewright.run.frames import Results, reference_steps
 from tilewright.run.generate import asked_in_bytes, hold_choices, prompt_tokens
 from tilewright.run.image import Image
-from tilewright.run.reference import NAME, NoReferenceError, differing
+from tilewright.run.reference import NAME, NoReferenceError, tensor_differing
 from tilewright.run.session import cycle_model, read_states, results_by_slot
 from tilewright.run.simulate import Execution, Step, execute
 from tilewright.run.simulator import Subject, simulator_of
@@ -200,9 +200,11 @@ def _against(
                 continue
             turn = turns[number]
             pairs = zip(turn.states, theirs.states, strict=True)
+            tensors = [plan.slots[pair.state].tensor for pair in plan.state]
             if turn.member is step:
                 pairs = zip((*turn.results.outputs, *turn.states), (*theirs.outputs, *theirs.states), strict=True)
-            differences = sum(differing(a, b) for a, b in pairs)
+                tensors = [*(plan.slots[slot].tensor for slot in plan.output_slots), *tensors]
+            differences = sum(tensor_differing(tensor, a, b) for tensor, (a, b) in zip(tensors, pairs, strict=True))
             wrong, first = wrong + differences, first or (f"call {number}" if differences else "")
             if end >= given:
                 best = int(theirs.outputs[ports.scores].reshape(-1)[ports.scores_offset :].argmax())

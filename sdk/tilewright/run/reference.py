@@ -11,6 +11,8 @@ import numpy as np
 from tilewright.ieee import ieee
 from tilewright.model import Array, DType, Shape, Tensor
 from tilewright.ops import code_descent
+from tilewright.ops.fixed.errors import codes_next_to_ties, fixed_error
+from tilewright.ops.fixed.tensors import is_fixed, reals_of
 from tilewright.ops.interleave import is_interleave, places
 from tilewright.ops.operator import Call
 from tilewright.ops.quantised.explain import explain
@@ -224,6 +226,11 @@ class _Comparison:
         self, call: Call, arrays: Sequence[Array | None], tensor: Tensor, ours: Array, theirs: Array
     ) -> _Verdict:
         """What becomes of the differences of one result: exact arithmetic decides, else the distance from a tie."""
+        if is_fixed(tensor):
+            reals = (reals_of(codes, tensor) for codes in (ours, theirs))
+            return _Verdict(differing(*reals, fixed_error(call, arrays)))
+        if call.node.op == "RowCodes" and is_fixed(call.tensor(0)):
+            return _Verdict(differing(ours, theirs), codes_next_to_ties(call, arrays, ours, theirs))
         own = call.operator.error if call.operator is not None else None
         wrong = differing(ours, theirs, 0.0 if own is None else own(call, arrays))
         if not wrong or tensor.quantisation is None or call.operator is None:
@@ -294,6 +301,13 @@ def as_named(tensor: Tensor, value: Array, types: Mapping[str, str]) -> Array:
     if tensor.quantisation is not None and types.get(tensor.name) == "tensor(float)":
         return dequantise(value, tensor.quantisation)
     return value
+
+
+def tensor_differing(tensor: Tensor, ours: Array, theirs: Array) -> int:
+    """Elements of a tensor that differ; numbers in fixed point are compared as the real numbers that they stand for."""
+    if is_fixed(tensor):
+        ours, theirs = reals_of(ours, tensor), reals_of(theirs, tensor)
+    return differing(ours, theirs)
 
 
 @ieee

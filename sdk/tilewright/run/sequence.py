@@ -20,7 +20,7 @@ from tilewright.run.calls import Called, report_of_calls, run_calls
 from tilewright.run.compare import Comparison
 from tilewright.run.frames import Frames, Results, read_frames, reference_steps
 from tilewright.run.lengths import with_padding
-from tilewright.run.reference import NAME, NoReferenceError, differing
+from tilewright.run.reference import NAME, NoReferenceError, tensor_differing
 from tilewright.run.session import read_states, results_by_slot
 from tilewright.run.simulator import Simulator, Subject
 from tilewright.run.slot_comparison import compare_slot
@@ -153,7 +153,7 @@ def _against(subject: Subject, plan: ExecutionPlan, frames: Frames, steps: Seque
         for at, theirs in enumerate(reference_steps(subject.source, plan, frames)):
             for name, slot, a, other in _tensors(plan, steps[at], theirs):
                 b = with_padding(plan.slots[slot].tensor, a, other)
-                wrong = a.size if a.shape != b.shape else differing(a, b)
+                wrong = a.size if a.shape != b.shape else tensor_differing(plan.slots[slot].tensor, a, b)
                 total += wrong
                 first = first or (_name(at, name) if wrong else "")
     except NoReferenceError as why:

@@ -144,8 +144,8 @@ class _Reading(Interpreter):
 
     def evaluate(self, instruction: Instruction, arrays: Sequence[Array | None]) -> tuple[Array, ...]:
         """The results of an instruction, rows coded as is asked."""
-        if instruction.call.node.op != CODED or arrays[0] is None:
-            return super().evaluate(instruction, arrays)
+        if instruction.call.node.op != CODED or arrays[0] is None or arrays[0].dtype != np.float32:
+            return super().evaluate(instruction, arrays)  # in fixed point nothing is read in two ways
         codes, most = super().evaluate(instruction, arrays)
         units = sum(units for at, units in self.turns.largest if at == self.at)
         most = (most.view(np.int32) + np.int32(units)).view(np.float32)

@@ -29,7 +29,7 @@ from tilewright.run.frames import Frames, Reference, Results, read_frames
 from tilewright.run.image import Image
 from tilewright.run.lengths import with_padding
 from tilewright.run.measure import beside_data, measure, toolchain
-from tilewright.run.reference import NAME, NoReferenceError, differing
+from tilewright.run.reference import NAME, NoReferenceError, tensor_differing
 from tilewright.run.session import read_states, run_project, with_simulator
 from tilewright.run.simulate import Execution, execute
 from tilewright.run.simulator import Subject
@@ -172,8 +172,9 @@ def _told(
             ]
             for network, placed in _numbered(together):
                 for name, slot, a, given in _tensors(placed, step[network], theirs[network]):
-                    b = with_padding(placed.plan.slots[slot].tensor, a, given)
-                    wrong = a.size if a.shape != b.shape else differing(a, b)
+                    tensor = placed.plan.slots[slot].tensor
+                    b = with_padding(tensor, a, given)
+                    wrong = a.size if a.shape != b.shape else tensor_differing(tensor, a, b)
                     total += wrong
                     other = other or (_name(call, placed, name) if wrong else "")
     except NoReferenceError as why:

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tilewright.binding.types import mismatch
+from tilewright.frontend.check import check_model
 from tilewright.model import Model
 from tilewright.ops.operator import Call
 from tilewright.options import MEMORY_PASSES, CompileOptions
 from tilewright.passes.driver import passes_for
 from tilewright.passes.driver import run as run_passes
+from tilewright.passes.fixed_point.apply import in_fixed_point
 from tilewright.passes.input_rows import streamed_inputs
 from tilewright.passes.quantise.known import require_known
 from tilewright.passes.quantise.lower import integer_border, integer_states, lower
@@ -42,7 +44,7 @@ def lowered(loaded: Model, options: CompileOptions, kernels: Sequence[Kernel]) -
         integers = streamed_inputs(integers)
     if options.numerics == "tflm":
         require_known(integers)
-    if options.integer_only:
+    if options.integer_only and options.real == "float":
         require_integers(integers)
     if "state" not in options.disabled_passes:
         integers = split_states(integers)
@@ -50,4 +52,8 @@ def lowered(loaded: Model, options: CompileOptions, kernels: Sequence[Kernel]) -
     model, reports = run_passes(
         integers, disabled, passes_for(lambda call: options.optimize == "size" or in_blocks(kernels, call))
     )
+    if options.real == "fixed":
+        model = check_model(in_fixed_point(model), "the stage of fixed point")
+    if options.integer_only:
+        require_integers(model)
     return Lowered(loaded, model, reports)

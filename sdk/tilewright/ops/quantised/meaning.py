@@ -14,6 +14,8 @@ import numpy as np
 
 from tilewright.model import Array, DType, Quantisation, Tensor
 from tilewright.ops.codes import AsIntegers, Converts, Exponentials, Interpolates, Mean, Moves, Normalises, Products
+from tilewright.ops.fixed.meaning import evaluate_fixed, fixed_meaning, moved_operands
+from tilewright.ops.fixed.tensors import is_fixed
 from tilewright.ops.operator import Call, Operator
 from tilewright.ops.quantised.linear import evaluate_linear
 from tilewright.ops.quantised.mean import evaluate_mean
@@ -40,7 +42,11 @@ def with_codes(operator: Operator) -> Operator:
     """The operator with its meaning on quantised tensors added."""
 
     def evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
-        first = call.optional(0)
+        first, fixed = call.optional(0), fixed_meaning(call)
+        if fixed is not None:
+            return evaluate_fixed(fixed, call, arrays)
+        if is_fixed(first) and moved_operands(call) is not None and not isinstance(call.codes, Moves):
+            return operator.evaluate(call, arrays)
         if operator.name == "QuantizeLinear" and first is not None and first.quantisation is not None:
             return evaluate_requantise(call, arrays)
         if operator.name == "QuantizeLinear" and rounds_twice(call) and arrays[0] is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tilewright.ops.codes import Interpolates, Mean, Pairwise, Products
+from tilewright.ops.fixed.tensors import is_fixed
 from tilewright.ops.operator import Call
 from tilewright.ops.quantised.add import pair_form
 from tilewright.ops.quantised.linear import proof, wraps
@@ -16,7 +17,7 @@ def quantised_numerics(call: Call) -> str | None:
     For Add, Sub and Mul `proved` means compared over every pair of codes, or scales that are powers of two.
     """
     first = call.optional(0)
-    if first is None or first.quantisation is None or call.outputs[0].quantisation is None:
+    if first is None or first.quantisation is None or call.outputs[0].quantisation is None or is_fixed(first):
         return None
     match call.codes:
         case Products():

@@ -80,7 +80,7 @@ def require_integers(model: Model) -> None:
         why, fix = "the network is not quantised", "quantise it, for instance with onnxruntime.quantization"
     else:
         why = "its operands or its result have no quantisation, so it computes in float"
-        fix = "put QuantizeLinear and DequantizeLinear around it, or compile without --integer-only"
+        fix = "put QuantizeLinear and DequantizeLinear around it, try --real fixed, or compile without --integer-only"
     tensor = next(filter(None, node.outputs))
     raise UnsupportedError(
         f"node '{node.name}' ({node.op}) stays float", why=why, fix=fix, node=node.name, tensor=tensor
