@@ -13,6 +13,7 @@ from tilewright.numerics import (
     PairForm,
     code_limits,
     initialiser,
+    is_fixed,
     lookup_table,
     mean_proof,
     pair_form,
@@ -287,6 +288,8 @@ class BorderCodes(KernelMethods):
 
     def accepts(self, call: Call) -> str | None:
         """Floats on one side, codes with constant scales on the other."""
+        if is_fixed(call.tensor(0)) or is_fixed(call.outputs[0]):
+            return "numbers in fixed point are converted by shifts"
         floats = call.outputs[0] if call.node.op == "DequantizeLinear" else call.tensor(0)
         if floats.dtype is not DType.F32:
             return f"'{floats.name}' is {floats.type_token}, the kernel converts f32"

@@ -1,11 +1,11 @@
-"""Numbers in fixed point as floats where there is no float unit: shifts, and the bits of a float."""
+"""Numbers in fixed point as floats: by the float unit, or by shifts, which make the bits of a float."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.numerics import fraction_bits
-from tilewright.platform import Call, Constant, KernelMethods, Needs, Operands
+from tilewright.numerics import fraction_bits, literal
+from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands
 from tilewright.platforms.generic.kernels.elements import empty
 from tilewright.platforms.generic.platform import PLATFORM
 
@@ -17,10 +17,15 @@ class ConversionContext:
     elements: int
     bits: int
 
+    @property
+    def step(self) -> str:
+        """C of a code's worth."""
+        return literal(DType.F32, 2.0**-self.bits)
+
 
 @PLATFORM.kernel(
     "DequantizeLinear", types="qi32, f32, *? -> f32", template="fixed_to_float.c.mako", layout=("axes", "same"),
-    sources=["fixed.h", "fixed_to_float.h"], preference=5, requires=Needs(lacks=("fpu",)),
+    sources=["fixed.h", "fixed_to_float.h"], preference=5,
 )  # fmt: skip
 class FixedToFloat(KernelMethods):
     """The nearest float of every number."""
@@ -46,3 +51,15 @@ class FixedToFloat(KernelMethods):
     def context(self, operands: Operands) -> ConversionContext:
         """All of them."""
         return ConversionContext(operands.call.outputs[0].elements, fraction_bits(operands.call.tensor(0)))
+
+
+@PLATFORM.kernel(
+    "DequantizeLinear", types="qi32, f32, *? -> f32", template="fixed_to_real.c.mako", layout=("axes", "same"),
+    preference=6, requires=Needs(has=("fpu",)),
+)  # fmt: skip
+class FixedToReal(FixedToFloat):
+    """A conversion and a product."""
+
+    def cost(self, call: Call) -> float:
+        """Few instructions an element."""
+        return 5.0 * call.outputs[0].elements
