@@ -65,7 +65,7 @@ def _in_doubles(call: Call, reals: list[Array]) -> Array:
     x = reals[0].astype(np.float64)
     match call.node.op:
         case "Add" | "Sub" | "Mul":
-            return {"Add": np.add, "Sub": np.subtract, "Mul": np.multiply}[call.node.op](x, reals[1])
+            return np.asarray({"Add": np.add, "Sub": np.subtract, "Mul": np.multiply}[call.node.op](x, reals[1]))
         case "Sigmoid":
             return 0.5 + 0.5 * np.tanh(x / 2)
         case "Tanh":
@@ -74,15 +74,16 @@ def _in_doubles(call: Call, reals: list[Array]) -> Array:
             axes = tuple(range(call.integer("axis", -1) % x.ndim, x.ndim))
             x = x - x.mean(axes, keepdims=True) if call.node.op[0] == "L" else x
             x = x / np.sqrt((x * x).mean(axes, keepdims=True) + np.float32(call.real("epsilon", 1e-5)))
-            return x * reals[1] + (reals[2] if len(reals) > 2 else 0.0)
+            return np.asarray(x * reals[1] + (reals[2] if len(reals) > 2 else 0.0))
         case "MatMul":
-            return x @ reals[1].astype(np.float64)
+            return np.asarray(x @ reals[1].astype(np.float64))
         case "CodeProduct":
             spread = np.repeat(reals[3], call.integer("block", 0) or x.shape[-1], axis=1)[:, : x.shape[-1]]
-            return x @ (reals[2].astype(np.float64) * spread).T * reals[1] * np.float32(call.real("unit"))
+            unit = np.float32(call.real("unit"))
+            return np.asarray(x @ (reals[2].astype(np.float64) * spread).T * reals[1] * unit)
         case "CodeRows":
             spread = np.repeat(reals[1], call.integer("block", 0) or x.shape[-1], axis=1)[:, : x.shape[-1]]
-            return ((x * spread) * float(np.float32(call.real("unit"))))[reals[2]]
+            return np.asarray(((x * spread) * float(np.float32(call.real("unit"))))[reals[2]])
         case "RotaryEmbedding":
             return _turned(call, reals)
         case "CodedAttention":
@@ -223,7 +224,7 @@ def test_norms_of_rows_of_every_size(name: str, length: int) -> None:
 
 def _norm(name: str, x: Array, bits: int, draw: np.random.Generator) -> Call:
     length = x.shape[1]
-    scale, bias = (draw.normal(0, 1, length).astype(np.float32) for _ in range(2))
+    scale, bias = draw.normal(0, 1, (2, length)).astype(np.float32)
     bound = length**0.5 * float(np.abs(scale).max()) + float(np.abs(bias).max())
     centred = name[0] == "L"
     constants = {1: scale, 2: bias} if centred else {1: scale}

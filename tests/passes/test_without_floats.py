@@ -181,7 +181,7 @@ def test_the_first_values_of_states_are_codes_too() -> None:
 def test_bounds_of_rows() -> None:
     values = np.array([[3.0, 4.0], [-1.0, 0.0]])
     assert of_array(values) == Bound(4.0, 5.0)
-    assert of_array(np.float64(-2.0)) == Bound(2.0, 2.0)
+    assert of_array(np.array(-2.0)) == Bound(2.0, 2.0)
 
 
 @pytest.mark.parametrize(("options", "told"), [

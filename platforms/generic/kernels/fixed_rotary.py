@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilewright.numerics import turn_exponents
-from tilewright.platform import Call, Operands
+from tilewright.platform import Call, Constant, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.attention import RotaryAtPositions, RotaryContext
 from tilewright.platforms.generic.kernels.elements import empty
 from tilewright.platforms.generic.kernels.fixed_elements import moved
@@ -38,12 +38,16 @@ class FixedRotaryContext:
     "RotaryEmbedding", types="qi32, qi32, qi32, i64|i32? -> qi32", template="fixed_rotary.c.mako",
     sources=["index.h", "fixed.h"],
 )  # fmt: skip
-class FixedRotary(RotaryAtPositions):
+class FixedRotary(KernelMethods):
     """Pairs turned by angles of their step, or by those that run-time positions look up."""
 
     def accepts(self, call: Call) -> str | None:
         """Anything that has elements."""
         return "the result is limited" if call.node.clamp else empty(call)
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """Those of the kernel of floats."""
+        return PORTABLE.constants(operands)
 
     def cost(self, call: Call) -> float:
         """Two products and a sum an element."""
@@ -53,6 +57,6 @@ class FixedRotary(RotaryAtPositions):
         """Both elements of a pair are read before they are written."""
         return ((0, 0),)
 
-    def context(self, operands: Operands) -> FixedRotaryContext:  # type: ignore[override]
+    def context(self, operands: Operands) -> FixedRotaryContext:
         """Sizes and moves."""
         return FixedRotaryContext(PORTABLE.context(operands), *turn_exponents(operands.call))

@@ -201,6 +201,9 @@ class CodeRows(KernelMethods):
         return replace(product, index=c_type(operands.call.tensor(2)))
 
 
+ROWS = CodeRows()
+
+
 @dataclass(frozen=True)
 class FixedRowsContext:
     """Sizes of the table, and how a product of code and factor becomes a number in fixed point."""
@@ -217,8 +220,20 @@ class FixedRowsContext:
 @PLATFORM.kernel(
     "CodeRows", types="i8|i4, i8, i64|i32 -> qi32", template="fixed_rows.c.mako", sources=["index.h", "fixed.h"]
 )
-class FixedCodeRows(CodeRows):
+class FixedCodeRows(KernelMethods):
     """Rows of a table in fixed point; an index outside takes the nearest row."""
+
+    def accepts(self, call: Call) -> str | None:
+        """A constant table, indices that come at run time."""
+        return ROWS.accepts(call)
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """Weights and factors."""
+        return weights_of(operands.call, 0, 1)
+
+    def cost(self, call: Call) -> float:
+        """A product and its upper half for each element."""
+        return 8.0 * call.outputs[0].elements
 
     def context(self, operands: Operands) -> FixedRowsContext:
         """Sizes, the type of an index, and the numbers of the unit."""

@@ -227,8 +227,8 @@ class _Comparison:
     ) -> _Verdict:
         """What becomes of the differences of one result: exact arithmetic decides, else the distance from a tie."""
         if is_fixed(tensor):
-            reals = (reals_of(codes, tensor) for codes in (ours, theirs))
-            return _Verdict(differing(*reals, fixed_error(call, arrays)))
+            error = fixed_error(call, arrays)
+            return _Verdict(differing(reals_of(ours, tensor), reals_of(theirs, tensor), error))
         if call.node.op == "RowCodes" and is_fixed(call.tensor(0)):
             return _Verdict(differing(ours, theirs), codes_next_to_ties(call, arrays, ours, theirs))
         own = call.operator.error if call.operator is not None else None
