@@ -1,11 +1,13 @@
 """Networks that other quantisers export here and now: each in integers, with the answers of the one who made it.
 
 What they need beside torch is small: `pip install --no-deps torchao brevitas dependencies==2.0.1 unfoldNd onnxoptimizer
-amd-quark`, and what those ask for by name. A package that is missing is named by the skip.
+amd-quark nvidia-modelopt aimet-onnx onnx2torch`, and what those ask for by name (`ci/test-torch` has the list). A
+package that is missing is named by the skip.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -88,25 +90,63 @@ def brevitas(form: str, bits: int) -> Callable[[Path], Exported]:
     return make
 
 
+def modelopt(file: Path) -> Exported:
+    """NVIDIA's ModelOpt: int8 by channel, the normalisation where training left it, codes for the last result too."""
+    quantiser = wanted("modelopt.torch.quantization")
+    nn = torch.nn
+    torch.manual_seed(0)
+    layers = [nn.Conv2d(1, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(), nn.Conv2d(8, 8, 3, padding=1, groups=8),
+              nn.ReLU(), nn.Flatten(), nn.Linear(8 * 144, 10)]  # fmt: skip
+    settings = copy.deepcopy(quantiser.INT8_DEFAULT_CFG)
+    last = {"quantizer_name": "*6.output_quantizer", "cfg": {"num_bits": 8, "axis": None}, "enable": True}
+    settings["quant_cfg"].append(last)
+    x = torch.randn(1, 1, 12, 12)
+    samples = [torch.randn(1, 1, 12, 12) for _ in range(6)] + [x]
+    network = nn.Sequential(*layers).train()
+    for sample in samples:  # so that the normalisation has seen something
+        network(sample)
+    model = quantiser.quantize(network.eval(), settings, lambda net: [net(one) for one in samples])
+    with torch.no_grad():
+        result = model(x)
+    torch.onnx.export(model, (x,), str(file), opset_version=17, dynamo=False)
+    return x.numpy(), result.numpy()
+
+
+def aimet(file: Path) -> Exported:
+    """Qualcomm's AIMET on a file of floats, its simulation written out."""
+    tool, simulation = wanted("aimet_onnx"), wanted("aimet_onnx.quantsim")
+    plain, x = floats(file)
+    model = simulation.QuantizationSimModel(onnx.load(plain), param_type=tool.int8, activation_type=tool.int8)
+    model.compute_encodings([{"x": one} for one in x])
+    result = np.asarray(model.session.run(None, {"x": x[0]})[0])
+    onnx.save(model.to_onnx_qdq(), file)
+    return x[0], result
+
+
+def floats(file: Path) -> tuple[Path, Array]:
+    """A network in floats beside the file, and twelve samples for it."""
+    rng = np.random.default_rng(0)
+    shapes = {"w": (8, 1, 3, 3), "b": (8,), "v": (10, 1152), "c": (10,)}
+    weights = [numpy_helper.from_array((rng.standard_normal(s) * 0.1).astype(np.float32), n) for n, s in shapes.items()]
+    nodes = [
+        helper.make_node("Conv", ["x", "w", "b"], ["p"], "p", pads=[1, 1, 1, 1]),
+        helper.make_node("Relu", ["p"], ["q"], "q"), helper.make_node("Flatten", ["q"], ["r"], "r"),
+        helper.make_node("Gemm", ["r", "v", "c"], ["y"], "y", transB=1),
+    ]  # fmt: skip
+    ends = [helper.make_tensor_value_info(*each) for each in (("x", 1, [1, 1, 12, 12]), ("y", 1, [1, 10]))]
+    graph = helper.make_graph(nodes, "net", ends[:1], ends[1:], weights)
+    plain = file.with_name("float.onnx")
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), plain)
+    return plain, rng.standard_normal((12, 1, 1, 12, 12)).astype(np.float32)
+
+
 def quark(file: Path) -> Exported:
     """AMD's Quark on a file of floats, with scales that are powers of two."""
     tool, settings = wanted("quark.onnx"), wanted("quark.onnx.quantization.config")
     import onnxruntime
     from onnxruntime.quantization.calibrate import CalibrationDataReader
 
-    rng = np.random.default_rng(0)
-    shapes = {"w": (8, 1, 3, 3), "b": (8,), "v": (10, 1152), "c": (10,)}
-    weights = [numpy_helper.from_array((rng.standard_normal(s) * 0.1).astype(np.float32), n) for n, s in shapes.items()]
-    nodes = [
-        helper.make_node("Conv", ["x", "w", "b"], ["p"], "p", pads=[1, 1, 1, 1]),
-        helper.make_node("Relu", ["p"], ["q"]),
-        helper.make_node("Flatten", ["q"], ["r"]), helper.make_node("Gemm", ["r", "v", "c"], ["y"], "y", transB=1),
-    ]  # fmt: skip
-    ends = [helper.make_tensor_value_info(*each) for each in (("x", 1, [1, 1, 12, 12]), ("y", 1, [1, 10]))]
-    graph = helper.make_graph(nodes, "net", ends[:1], ends[1:], weights)
-    plain = file.with_name("float.onnx")
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), plain)
-    x = rng.standard_normal((12, 1, 1, 12, 12)).astype(np.float32)
+    plain, x = floats(file)
     samples = iter([{"x": one} for one in x])
     reader = type("Reader", (CalibrationDataReader,), {"get_next": lambda _: next(samples, None)})()
     chosen = settings.Config(global_quant_config=settings.get_default_config("XINT8"))
@@ -121,6 +161,8 @@ EXPORTERS: dict[str, Callable[[Path], Exported]] = {
     "brevitas of 4 bits": brevitas("onnx_qcdq", 4),
     "brevitas as QONNX": brevitas("qonnx", 4),
     "quark": quark,
+    "modelopt": modelopt,
+    "aimet": aimet,
 }
 
 

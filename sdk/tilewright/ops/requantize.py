@@ -95,16 +95,19 @@ class Requantisation:
     def rational(self) -> tuple[Array, Array, Array]:
         """(residue, numerator, denominator) per channel: value = ((acc << bits) + residue) * numerator / denominator.
 
-        `bits` is 16 where there are residues, else 0. Arrays are int64 where that is wide enough, else Python integers.
+        Arrays are int64 where that is wide enough, else Python integers.
         """
         scaled = [m / (1 << self.bits) for m in self.multipliers]
-        residue = np.asarray(self.residues or (0,), np.int64)
+        residue = np.asarray(self.residues or (0,), np.int64) >> (RESIDUE_BITS - self.bits if self.residues else 0)
         return residue, integers([m.numerator for m in scaled]), integers([m.denominator for m in scaled])
 
     @property
     def bits(self) -> int:
-        """Fraction bits under the accumulator: 16 where there are residues, else 0."""
-        return RESIDUE_BITS if self.residues else 0
+        """Fraction bits under the accumulator: as many of 16 as the residues use."""
+        used = 0
+        for residue in self.residues:
+            used |= residue
+        return RESIDUE_BITS - min((used & -used).bit_length() - 1, RESIDUE_BITS) if used else 0
 
     def leaves_64_bits(self, largest: int) -> bool:
         """Whether a product of the exact sequence could be too large for 64 bits, for sums up to `largest`."""

@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from tilewright.model import Array
 from tilewright.ops.quantised.words import INT32_MAX, largest_shift, power, shifts_to_try, whole_multipliers
-from tilewright.ops.requantize import Integers, Requantisation
+from tilewright.ops.requantize import RESIDUE_BITS, Integers, Requantisation
 
 Ints32 = npt.NDArray[np.int32]
 
@@ -273,7 +273,7 @@ def _middle(requantisation: Requantisation, shift: Integers) -> Integers:
         return middle
     multipliers = requantisation.multipliers * (shift.size if len(requantisation.multipliers) == 1 else 1)
     parts = zip(requantisation.residues, multipliers, shift, strict=True)
-    return middle + np.asarray([round(r * m * power(int(s) - requantisation.bits)) for r, m, s in parts], np.int64)
+    return middle + np.asarray([round(r * m * power(int(s) - RESIDUE_BITS)) for r, m, s in parts], np.int64)
 
 
 def _nominal(requantisation: Requantisation, pre_shift: int, shift: Integers) -> Integers:

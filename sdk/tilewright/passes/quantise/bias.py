@@ -13,7 +13,7 @@ import numpy as np
 
 from tilewright.model import Array, DType, Node, Quantisation
 from tilewright.ops.codes import Products
-from tilewright.ops.requantize import RESIDUE_BITS
+from tilewright.ops.requantize import RESIDUE_BITS, divide_half_even
 from tilewright.passes.quantise.graph import Graph
 
 _TOLERANCE = 2.0**-16  # of an output step: what a differing float32 spelling of the scale may move the sum
@@ -64,6 +64,22 @@ def bias_operand(
         return graph.constant(f"{node.name}_bias", codes, DType.I32)
     reals = [Fraction(int(c)) * Fraction(float(s)) for c, s in zip(codes, scale, strict=True)]
     return _fine(graph, node, reals, units, output)
+
+
+def coarser(graph: Graph, node: Node, inputs: tuple[str, ...], output: Quantisation) -> tuple[str, ...]:
+    """The operands with a real bias of no more fractions of an accumulator than a step of the result can tell.
+
+    Long sums leave 64 bits with all sixteen of them.
+    """
+    value = graph.value(inputs[2]) if len(inputs) > 2 else None
+    x, w = (graph.tensors[name].quantisation for name in inputs[:2])
+    if value is None or x is None or w is None or graph.tensors[inputs[2]].dtype is not DType.I64:
+        return inputs
+    units = np.float64(np.float32(x.scale[0])) * max(w.scale) / output.scale[0]
+    bits = next((bits for bits in range(1, RESIDUE_BITS) if units / (2 << bits) <= _TOLERANCE), RESIDUE_BITS)
+    left = RESIDUE_BITS - bits
+    rounded = divide_half_even(value.astype(np.int64), 1 << left).astype(np.int64) << left
+    return (*inputs[:2], graph.constant(f"{node.name}_bias", rounded, DType.I64))
 
 
 def _fine(graph: Graph, node: Node, reals: list[Fraction], units: Array, output: Quantisation) -> str | None:

@@ -18,7 +18,7 @@ from tilewright.ops.registry import codes_of, find
 from tilewright.ops.requantize import dequantise, quantise
 from tilewright.passes.quantise.graph import Graph, operand, read_quantisation
 from tilewright.passes.quantise.kinds import computes, moves, products
-from tilewright.passes.quantise.operands import code_operands, holds_sums
+from tilewright.passes.quantise.operands import code_operands, whose_sums_fit
 from tilewright.passes.quantise.tail import Tail, find_tail
 
 
@@ -321,7 +321,7 @@ class Fusion:
         if inputs is None:
             return False
         summed = products(node)
-        if summed is not None and not holds_sums(self.graph, node, inputs, tail):
+        if summed is not None and (inputs := whose_sums_fit(self.graph, node, inputs, tail)) is None:
             return False
         if summed is not None and not summed.takes_bias and len(inputs) == 3:
             return self._gemm(node, inputs, tail)

@@ -20,6 +20,7 @@ from tilewright.passes.quantise.hoist import hoist
 from tilewright.passes.quantise.kinds import has_quantisation
 from tilewright.passes.quantise.lookup import make_tables
 from tilewright.passes.quantise.micro import as_the_kernels_do
+from tilewright.passes.quantise.norms import take_norms_in
 
 
 @ieee
@@ -39,6 +40,7 @@ def lower(model: Model) -> Model:
         split_gates(graph)
         as_the_kernels_do(graph)
     keep_blocks(graph)
+    take_norms_in(graph)
     hoist(graph)
     if model.numerics == "exact":  # a chain's steps each round in their own way under other contracts
         make_tables(graph)

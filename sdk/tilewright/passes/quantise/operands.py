@@ -15,7 +15,7 @@ from tilewright.ops.quantised.resize import resize_form
 from tilewright.ops.quantised.twice_elements import WIDE
 from tilewright.ops.registry import call_of, codes_of
 from tilewright.ops.requantize import dequantise
-from tilewright.passes.quantise.bias import bias_operand
+from tilewright.passes.quantise.bias import bias_operand, coarser
 from tilewright.passes.quantise.graph import Graph, operand, scalar
 from tilewright.passes.quantise.tail import Tail
 
@@ -49,8 +49,16 @@ def code_operands(graph: Graph, codes: Codes, node: Node, tail: Tail) -> tuple[s
     return (code, *others)
 
 
-def holds_sums(graph: Graph, node: Node, inputs: tuple[str, ...], tail: Tail) -> bool:
-    """False where integers cannot hold the sums (activations of 16 bits in a long one): they stay real numbers."""
+def whose_sums_fit(graph: Graph, node: Node, inputs: tuple[str, ...], tail: Tail) -> tuple[str, ...] | None:
+    """The operands of a sum of products, with fewer fractions of a real bias where that helps; None where integers
+    cannot hold the sums (activations of 16 bits in a long one): they stay real numbers."""
+    if _holds_sums(graph, node, inputs, tail):
+        return inputs
+    rounded = coarser(graph, node, inputs, tail.quantisation)
+    return rounded if rounded != inputs and _holds_sums(graph, node, rounded, tail) else None
+
+
+def _holds_sums(graph: Graph, node: Node, inputs: tuple[str, ...], tail: Tail) -> bool:
     tensors = tuple(graph.tensors[name] for name in inputs)
     constants = {i: graph.constants[name] for i, name in enumerate(inputs) if name in graph.constants}
     result = replace(graph.tensors[node.outputs[0]], dtype=tail.dtype, quantisation=tail.quantisation)
