@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -10,13 +11,12 @@ import pytest
 from onnx import helper, numpy_helper
 from tilewright.cli import main
 from tilewright.frontend.load import load
-from tilewright.model import Array
 from tilewright.passes.quantise.lower import lower
 
 RNG = np.random.default_rng(8)
 
 
-def saved(file: Path, nodes: list[onnx.NodeProto], constants: dict[str, Array], shapes: list[list[int]]) -> Path:
+def saved(file: Path, nodes: list[onnx.NodeProto], constants: dict[str, Any], shapes: list[list[int]]) -> Path:
     """A network of one input and one output."""
     ends = [helper.make_tensor_value_info(name, 1, shape) for name, shape in zip("xy", shapes, strict=True)]
     held = [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()]
@@ -42,14 +42,14 @@ def normalised(
     scale = RNG.uniform(0.005, 0.02, 8).astype(np.float32) if by_channel else np.float32(0.01)
     zeros = np.zeros(8, np.int8) if by_channel else np.int8(0)
     spread = np.reshape(scale, (-1, 1, 1, 1)) if by_channel else scale
-    constants = {
+    constants: dict[str, Any] = {
         "zero": np.int8(0), "a_scale": np.float32(0.03), "y_scale": np.float32(0.05), "w_scale": scale, "w_zero": zeros,
         "gamma": RNG.standard_normal(8).astype(np.float32), "beta": RNG.standard_normal(8).astype(np.float32),
         "mean": RNG.standard_normal(8).astype(np.float32), "variance": RNG.uniform(0.5, 2, 8).astype(np.float32),
         "b": RNG.standard_normal(8).astype(np.float32),
         "w_codes" if not in_floats else "w_real": weights if not in_floats else (weights * spread).astype(np.float32),
     }  # fmt: skip
-    axis = {"axis": 0} if by_channel else {}
+    axis: dict[str, Any] = {"axis": 0} if by_channel else {}
     nodes = coded("x", "a")
     if in_floats:
         nodes.append(helper.make_node("QuantizeLinear", ["w_real", "w_scale", "w_zero"], ["w_codes"], "w_q", **axis))
@@ -87,7 +87,7 @@ def test_codes_that_have_no_negative_stay_before_their_normalisation(tmp_path: P
 def test_a_long_sum_with_a_bias_in_floats_is_one_of_integers(tmp_path: Path) -> None:
     """With sixteen bits of fractions its requantisation would leave 64 bits."""
     weights = RNG.integers(-127, 128, (10, 1152)).astype(np.int8)
-    constants = {
+    constants: dict[str, Any] = {
         "zero": np.int8(0), "a_scale": np.float32(0.03), "y_scale": np.float32(0.0051), "w_codes": weights,
         "w_scale": RNG.uniform(0.00002, 0.00003, 10).astype(np.float32), "w_zero": np.zeros(10, np.int8),
         "b": (RNG.standard_normal(10) * 0.1).astype(np.float32),
