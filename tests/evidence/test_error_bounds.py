@@ -57,6 +57,30 @@ CASES = (
     Case("MaxPool", ((1, 2, 4, 4),), 0, (("kernel_shape", (2, 2)), ("strides", (2, 2)))),
     Case("Transpose", ((2, 3, 4),), 0, (("perm", (2, 0, 1)),)),
     Case("Concat", ((2, 3), (2, 4)), 0, (("axis", 1),)),
+    Case("MatMul", ((2, 1, 3, 4), (3, 4, 5))),
+    Case("Div", ((2, 3), (1, 3)), 1),
+    Case("ReduceMean", ((2, 3, 4),), 0, (("axes", (1,)), ("keepdims", 0))),
+    Case("ReduceSum", ((2, 3, 4),)),
+    Case("LayerNormalization", ((2, 3, 8), (8,), (8,)), 2, (("axis", -1),)),
+    Case("RMSNormalization", ((2, 8), (8,)), 1),
+    Case("InstanceNormalization", ((2, 3, 5), (3,), (3,)), 2),
+    Case("ConvTranspose", ((1, 4, 3, 2), (4, 3, 3, 2)), 1, (("group", 2), ("strides", (2, 1)), ("pads", (1, 0, 0, 1)))),
+    Case("ConvTranspose", ((2, 3, 4), (3, 2, 3), (2,)), 2, (("dilations", (2,)),)),
+    Case("Erf", ((3, 4),)),
+    Case("Gelu", ((3, 4),)),
+    Case("Swish", ((3, 4),)),
+    Case("Softplus", ((3, 4),)),
+    Case("HardSwish", ((4, 40),)),
+    Case("HardSigmoid", ((4, 40),)),
+    Case("Elu", ((3, 4),)),
+    Case("LeakyRelu", ((3, 4),), 0, (("alpha", 0.3),)),
+    Case("PRelu", ((3, 4), (4,)), 1),
+    Case("Abs", ((3, 4),)),
+    Case("Neg", ((3, 4),)),
+    Case("GRU", ((4, 1, 3), (1, 6, 3), (1, 6, 2), (1, 12)), 3),
+    Case("GRU", ((4, 1, 3), (1, 6, 3), (1, 6, 2)), 2, (("linear_before_reset", 1),)),
+    Case("LSTM", ((4, 2, 3), (1, 8, 3), (1, 8, 2), (1, 16)), 3),
+    Case("RNN", ((4, 1, 3), (1, 2, 3), (1, 2, 2)), 2),
 )
 
 
@@ -103,7 +127,9 @@ def test_ahead_and_back_are_adjoint_and_the_bound_holds(case: Case) -> None:
         given = [np.abs(moved[i].astype(np.float64) - values[i]).max() <= known[i].error.max() + 1e-7 for i in free]
         assert all(given)
         computed = evaluate_call(call, moved)[0].astype(np.float64)
-        assert (np.abs(computed - step.low) <= step.known.error * (1 + 1e-3) + 1e-9).all()
+        middle, radius = (step.low + step.high) / 2, (step.high - step.low) / 2
+        assert (np.abs(computed - middle) <= radius + step.known.error * (1 + 1e-3) + 1e-9).all()
+        assert (np.abs(computed - middle - ahead[row]) <= radius + step.fresh * (1 + 1e-3) + 2e-6).all()
 
 
 def test_float32_alone_stays_inside_of_its_rounding() -> None:
@@ -153,8 +179,8 @@ def test_a_bound_that_leaves_a_node_out_is_refused(network: Callable[[str], Netw
 
 def test_an_operator_without_a_rule_says_so() -> None:
     tensor = Tensor("x", DType.F32, (2,))
-    call = call_of(Node("n", "Erf", ("x",), ("y",)), [tensor], [replace(tensor, name="y")])
-    assert rule_for(call) == "no bound: nothing is known of how Erf rounds"
+    call = call_of(Node("n", "Asinh", ("x",), ("y",)), [tensor], [replace(tensor, name="y")])
+    assert rule_for(call) == "no bound: nothing is known of how Asinh rounds"
 
 
 @pytest.mark.parametrize("op", ["ReduceMax", "ReduceMin"])
@@ -163,3 +189,25 @@ def test_what_compares_values_moves_none(op: str) -> None:
     x, y = Tensor("x", DType.F32, (2, 3)), Tensor("y", DType.F32, (2,))
     call = call_of(Node("n", op, ("x",), ("y",), {"axes": (1,), "keepdims": 0}), [x], [y], {}, 13)
     assert rule_for(call) == f"no bound: nothing is known of how {op} rounds"
+
+
+@pytest.mark.parametrize("mode", ["linear", "cubic"])
+def test_resizing_is_its_own_adjoint_and_its_bound_holds(mode: str) -> None:
+    x, scales = Tensor("x", DType.F32, (1, 2, 3, 5)), np.array([1, 1, 2, 1.4], np.float32)
+    node = Node("n", "Resize", ("x", "", "s"), ("y",), {"mode": mode})
+    call = call_of(node, [x, None, Tensor("s", DType.F32, (4,))], [Tensor("y", DType.F32, (1, 2, 6, 7))], {2: scales})
+    rule = rule_for(call)
+    assert not isinstance(rule, str), rule
+    generator = np.random.default_rng(7)
+    value = generator.normal(size=x.shape).astype(np.float32)
+    exact = value.astype(np.float64)
+    step = rule(call, [Known(exact, exact, np.full_like(exact, 1e-3))], 0.0)
+    assert isinstance(step, Step), step
+    error, weight = generator.uniform(-1e-3, 1e-3, (1, *x.shape)), generator.normal(size=(1, *step.low.shape))
+    back = step.back(weight)[0]
+    assert back is not None
+    assert float((step.ahead([error]) * weight).sum()) == pytest.approx(float((error * back).sum()), rel=1e-9)
+    computed = evaluate_call(call, [(exact + error[0]).astype(np.float32), None, scales])[0]
+    assert (np.abs(computed - (step.low + step.high) / 2) <= step.known.error * 1.001 + 1e-9).all()
+    alone = evaluate_call(call, [value, None, scales])[0] - (step.low + step.high) / 2
+    assert (np.abs(alone) <= step.fresh + 1e-12).all()

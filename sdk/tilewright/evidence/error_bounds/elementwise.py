@@ -22,7 +22,7 @@ def _unbroadcast(rows: Array, shape: tuple[int, ...]) -> Array:
     return rows.sum(axis=axes, keepdims=True) if axes else rows
 
 
-def _rounded(
+def rounded(
     low: Array, high: Array, operands: Sequence[Known], slopes: Sequence[Array], scale: Array,
     remainder: Array | None = None,
 ) -> Step:  # fmt: skip
@@ -55,7 +55,7 @@ def add(call: Call, operands: Sequence[Known], declared: float, sign: int = 1) -
     a, b = operands
     low, high = (a.low + b.low, a.high + b.high) if sign > 0 else (a.low - b.high, a.high - b.low)
     scale = np.maximum(np.abs(low), np.abs(high)) + a.error + b.error
-    return _rounded(low, high, operands, [np.ones(1), np.full(1, float(sign))], scale)
+    return rounded(low, high, operands, [np.ones(1), np.full(1, float(sign))], scale)
 
 
 def subtract(call: Call, operands: Sequence[Known], declared: float) -> Step | NoBound:
@@ -71,7 +71,7 @@ def multiply(call: Call, operands: Sequence[Known], declared: float) -> Step | N
     scale = a.magnitude * b.magnitude
     radius_a, radius_b = (a.high - a.low) / 2, (b.high - b.low) / 2
     remainder = a.error * b.error + radius_b * a.error + radius_a * b.error
-    return _rounded(low, high, operands, [b.centre, a.centre], scale, remainder)
+    return rounded(low, high, operands, [b.centre, a.centre], scale, remainder)
 
 
 def limited(known: Known, low: float, high: float) -> Step:
