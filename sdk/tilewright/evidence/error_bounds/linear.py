@@ -22,14 +22,15 @@ def reduced(call: Call, operands: Sequence[Known], declared: float) -> Step | No
     axes, shape = reduced_axes(call), call.shape(0)
     count = int(np.prod([shape[axis] for axis in axes]))
     share = np.asarray(1.0 / count if call.node.op == "ReduceMean" else 1.0)
-    kept = tuple(1 if axis in axes else size for axis, size in enumerate(shape))
+    narrow = tuple(1 if axis in axes else size for axis, size in enumerate(shape))
     result = call.outputs[0].shape
 
     def back(rows: Array) -> Sequence[Array | None]:
-        return [np.broadcast_to(rows.reshape(-1, *kept) * share, (rows.shape[0], *shape))]
+        return [np.broadcast_to(rows.reshape(-1, *narrow) * share, (rows.shape[0], *shape))]
 
     def ahead(rows: Array) -> Array:
-        return rows.sum(axis=tuple(axis + 1 for axis in axes)).reshape(rows.shape[0], *result) * share
+        total: Array = rows.sum(axis=tuple(axis + 1 for axis in axes)).reshape(rows.shape[0], *result) * share
+        return total
 
     map_ = Linear(lambda x, w: x.sum(axis=axes).reshape(result) * w, share, np.zeros(1), count, back, ahead, 2)
     return linear_step(map_, operands[0])
@@ -37,8 +38,8 @@ def reduced(call: Call, operands: Sequence[Known], declared: float) -> Step | No
 
 def resize(call: Call, operands: Sequence[Known], declared: float) -> Step | NoBound:
     """Resize and Upsample by weights: axis by axis, each with constant places and weights."""
-    asked = resizing(call)
-    axes = [(axis, taps) for axis in range(len(call.shape(0))) if (taps := asked.taps(axis)) is not None]
+    resized = resizing(call)
+    axes = [(axis, taps) for axis in range(len(call.shape(0))) if (taps := resized.taps(axis)) is not None]
     if any(taps.outside.any() for _, taps in axes):
         return NoBound("some of its results lie outside of the operand")
     weights = [taps.weights.astype(np.float64) for _, taps in axes]
@@ -139,7 +140,8 @@ def product(call: Call, operands: Sequence[Known], declared: float) -> Step | No
         return [_folded(rows @ right, a.low.shape), _folded(left @ rows, b.low.shape)]
 
     def ahead(rows: Sequence[Array]) -> Array:
-        return _level(rows[0], centre.ndim) @ b.centre + a.centre @ _level(rows[1], centre.ndim)
+        moved: Array = _level(rows[0], centre.ndim) @ b.centre + a.centre @ _level(rows[1], centre.ndim)
+        return moved
 
     return Step(
         low, high, [a.error, b.error], lambda errors: errors[0] @ middle_b + middle_a @ errors[1], rounding, spread,

@@ -34,21 +34,21 @@ class _Norm:
     @property
     def root(self) -> Array:
         """The root of the mean of squares."""
-        squares: Array = np.square(self.less_mean).mean(axis=self.axes, keepdims=True)
-        return np.sqrt(squares + self.epsilon)
+        squares = np.square(self.less_mean).mean(axis=self.axes, keepdims=True)
+        return np.asarray(np.sqrt(squares + self.epsilon))
 
     def ahead(self, rows: Array) -> Array:
         """The linear part, with a first axis of rows."""
         axes = tuple(axis + 1 for axis in self.axes)
         moved = rows - rows.mean(axis=axes, keepdims=True) if self.centred else rows
         along = (moved * self.less_mean).mean(axis=axes, keepdims=True)
-        return moved / self.root - self.less_mean * along / self.root**3
+        return np.asarray(moved / self.root - self.less_mean * along / self.root**3)
 
     def reach(self, error: Array) -> Array:
         """What the linear part makes of bounds."""
         moved = error + error.mean(axis=self.axes, keepdims=True) if self.centred else error
         along = (error * np.abs(self.less_mean)).mean(axis=self.axes, keepdims=True)
-        return moved / self.root + np.abs(self.less_mean) * along / self.root**3
+        return np.asarray(moved / self.root + np.abs(self.less_mean) * along / self.root**3)
 
     def left(self, error: Array) -> Array:
         """What is not linear; infinite where an error is as large as the root."""

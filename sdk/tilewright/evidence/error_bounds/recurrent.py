@@ -16,7 +16,9 @@ from tilewright.model import Array
 from tilewright.ops.operator import Call
 from tilewright.ops.recurrent import GATES
 
-SMOOTH = {"Sigmoid": lambda x: 0.5 * (1 + np.tanh(0.5 * x)), "Tanh": np.tanh}
+SMOOTH: dict[str, Callable[[Array], Array]] = {
+    "Sigmoid": lambda x: 0.5 * (1 + np.tanh(0.5 * x)), "Tanh": lambda x: np.tanh(x)
+}  # fmt: skip
 STEEP: dict[str, Callable[[Array], Array]] = {
     "Sigmoid": lambda x: 0.25 / np.cosh(np.minimum(np.abs(x) / 2, 300.0)) ** 2,
     "Tanh": lambda x: 1 / np.cosh(np.minimum(np.abs(x), 300.0)) ** 2,
@@ -93,8 +95,8 @@ def _cell(call: Call) -> _Cell | NoBound:
     hidden = r.shape[1]
     bias = call.constants[3].astype(np.float64)[0] if 3 in call.constants else np.zeros(2 * gates * hidden)
     wide, narrow = bias.reshape(2, gates, hidden)
-    shaped = (m.reshape(gates, hidden, -1) for m in (w, r))
-    return _Cell(*shaped, wide, narrow, not call.integer("linear_before_reset", 0))
+    by_gate = w.reshape(gates, hidden, -1), r.reshape(gates, hidden, -1)
+    return _Cell(by_gate[0], by_gate[1], wide, narrow, not call.integer("linear_before_reset", 0))
 
 
 def _run(call: Call, cell: _Cell, x: _Near) -> _Near:
