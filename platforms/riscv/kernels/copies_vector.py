@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from math import prod
+from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from tilewright.numerics import C_TYPES, code_limits, requantisation_table, same_meaning
 from tilewright.operators import unmapped
-from tilewright.ops.index.nest import Nest
+from tilewright.ops.index.affine import Affine
+from tilewright.ops.index.body import FINISH_KEEP
+from tilewright.ops.index.nest import Access, Nest, Space
 from tilewright.platform import Call, Constant, KernelMethods, Needs, Operands, Tensor
 from tilewright.platforms.generic.kernels import codes
 from tilewright.platforms.generic.kernels.nest import nests_of, operand_names, strides_of, unread
@@ -58,7 +61,50 @@ def _refused(call: Call, nest: Nest) -> str | None:
         return f"'{out.name}' has elements of {out.dtype.bits} bits, or of another type than its operand"
     if nest.finish.name == "pad_value" and out.dtype.bits == WIDEST and nest.finish.parameters[0] != 0:
         return "padding of 32 bits is no zero"
-    return None if walk(nest, {}) else NO_STRIP
+    return None if walk(inside(nest) or nest, {}) else NO_STRIP
+
+
+def inside(nest: Nest) -> Nest | None:
+    """The points of a padded copy that have an operand; None where its places are no plain steps of the loops."""
+    (source,) = nest.ins
+    if nest.finish.name != "pad_value":
+        return None
+    firsts: dict[str, int] = {}
+    extents = dict(nest.space.extents)
+    for sub, size in zip(source.subscripts, source.tensor.shape, strict=True):
+        if not isinstance(sub, Affine) or sub.div != 1 or [step for _, step in sub.terms] not in ([], [1]):
+            return None
+        for name in sub.loops:
+            if name in firsts:
+                return None
+            firsts[name] = max(0, -sub.const)
+            extents[name] = min(extents[name], size - sub.const) - firsts[name]
+    if min(extents.values(), default=1) < 1:
+        return None
+    out, into = _moved_on(nest.out, firsts), _moved_on(source, firsts)
+    return replace(nest, space=Space(tuple(extents.items())), out=out, ins=(into,), finish=FINISH_KEEP)
+
+
+def _moved_on(access: Access, firsts: Mapping[str, int]) -> Access:
+    """The access from the first value of every loop on."""
+    subs = tuple(
+        sub + sum(step * firsts.get(name, 0) for name, step in sub.terms) if isinstance(sub, Affine) else sub
+        for sub in access.subscripts
+    )
+    return replace(access, subscripts=subs)
+
+
+def _filled(call: Call, nest: Nest) -> Strip:
+    """A strip over all of the result that sets it to the padding's value."""
+    y = call.outputs[0]
+    loop = Loop("i", y.elements, (1,))
+    walked = walk_of("padding", [loop], ((nest.out.tensor.name, y.dtype),))
+    text = StripText()
+    value = text.input("value", str(int(np.asarray(nest.finish.parameters[0]))))
+    text.store("v8", "to", walked.operands[0])
+    bits = y.dtype.bits
+    before = (f"vsetvli %[some], zero, e{bits}, m8, ta, ma", f"vmv.v.x v8, {value}")
+    return strip_of(walked, text, before, width=bits)
 
 
 @PLATFORM.kernel(
@@ -75,8 +121,10 @@ class CopyVector(KernelMethods):
             return "the result is limited, the kernel moves elements as they are"
         if call.node.op in ("Resize", "Upsample") and call.node.attributes.get("mode", "nearest") != "nearest":
             return "interpolation computes, the kernel only moves elements"
-        if not all(tensor.elements for tensor in call.outputs) or not (nests := _nests(call)):
-            return "the result has no elements" if prod(y.shape) == 0 else unmapped(call)[0]
+        if not all(tensor.elements for tensor in (*call.inputs, *call.outputs) if tensor is not None):
+            return "a tensor has no elements"
+        if not (nests := _nests(call)):
+            return unmapped(call)[0]
         for nest in nests:
             if (why := _refused(call, nest)) is not None:
                 return why
@@ -103,12 +151,14 @@ class CopyVector(KernelMethods):
         strides, nests, strips = strides_of(operands), _nests(call), list[Strip]()
         tables = list[str]()
         for index, nest in enumerate(nests):
-            walked, source = walk(nest, strides, index), _source(call, nest)
+            inner, source = inside(nest), _source(call, nest)
+            walked = walk(inner or nest, strides, index)
             assert walked is not None, call.node.name
             tables += walked.tables
+            strips += [_filled(call, nest)] if inner is not None else []
             other = source is not None and _other(source, call.outputs[0])
             table = f"codes_{nest.ins[0].tensor.name}" if other else ""
-            strips.append(copied(walked, _padding(nest, walked), table))
+            strips.append(copied(walked, "" if inner else _padding(nest, walked), table))
         return StripContext((*dict.fromkeys(tables), *unread(operands, nests)), tuple(strips))
 
 

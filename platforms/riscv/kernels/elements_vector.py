@@ -8,7 +8,7 @@ from tilewright.numerics import C_TYPES, PairForm
 from tilewright.ops.index.nest import Nest
 from tilewright.platform import Call, Constant, KernelMethods, Needs, Operands
 from tilewright.platforms.generic.kernels import codes
-from tilewright.platforms.generic.kernels.nest import nests_of, same_size, strides_of, unread
+from tilewright.platforms.generic.kernels.nest import nests_of, operand_names, same_size, strides_of, unread
 from tilewright.platforms.riscv.kernels.strips import StripContext, StripText, strip_of
 from tilewright.platforms.riscv.kernels.vector_walk import Operand, Walk, walk
 from tilewright.platforms.riscv.platform import PLATFORM
@@ -59,8 +59,9 @@ def as_codes(call: Call, nest: Nest, operands: Operands) -> Walk | None:
     found = walk(nest, strides_of(operands))
     if found is None:
         return None
-    kinds = (call.outputs[0].dtype, *(tensor.dtype for tensor in call.inputs if tensor is not None))
-    typed = tuple(replace(one, dtype=kind) for one, kind in zip(found.operands, kinds, strict=False))
+    kinds = dict(zip(operand_names(call), call.inputs, strict=False)) | {found.operands[0].name: call.outputs[0]}
+    known = ((one, kinds.get(one.name)) for one in found.operands)
+    typed = tuple(one if tensor is None else replace(one, dtype=tensor.dtype) for one, tensor in known)
     return replace(found, operands=typed)
 
 

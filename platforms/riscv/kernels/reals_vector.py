@@ -9,7 +9,7 @@ from tilewright.operators import unmapped
 from tilewright.ops.index.nest import Nest
 from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands, Tensor
 from tilewright.platforms.generic.kernels import codes
-from tilewright.platforms.generic.kernels.nest import nests_of, same_size, unread
+from tilewright.platforms.generic.kernels.nest import nests_of, operand_names, same_size, unread
 from tilewright.platforms.generic.kernels.nest_loops import direct
 from tilewright.platforms.generic.kernels.quantise_f32 import QuantiseF32
 from tilewright.platforms.riscv.kernels.elements_vector import NO_STRIP, as_codes
@@ -187,9 +187,9 @@ def context_of(operands: Operands) -> StripContext:
 
 def _values(call: Call, strips: Walk, text: StripText) -> tuple[str, ...]:
     """Every operand in a vector register, in order, or as a scalar where it stands still."""
-    values, registers = list[str](), iter(VALUES)
+    values, registers, names = list[str](), iter(VALUES), operand_names(call)
     for index, operand in enumerate(strips.operands[1:]):
-        tensor, name = call.tensor(index), f"e{index}"
+        tensor, name = call.tensor(names.index(operand.name)), f"e{index}"
         if not operand.step:
             element = operand.element if tensor.quantisation is None else _real(tensor, operand.element)
             values.append(text.input(name, text.scalar(f"{name}_value", "float", element), "f"))

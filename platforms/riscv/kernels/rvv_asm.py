@@ -42,6 +42,7 @@ class VectorBlock:
         rows, step = range(self.rows), self.x_type.bits // 8
         load = {DType.I8: "lb", DType.U8: "lbu", DType.I16: "lh", DType.U16: "lhu"}[self.x_type]
         narrow = self.w_type is DType.I8
+        multiply = "vwmaccus.vx" if self.x_type is DType.U16 else "vwmacc.vx"
         lines = [f"vsetvli zero, %[width], e32, m{self.group}, ta, ma", f"vle32.v {self.sums(0)}, (%[b])"]
         lines += [f"vmv.v.v {self.sums(row)}, {self.sums(0)}" for row in rows[1:]]
         lines += [f"vsetvli zero, %[width], e16, {half}, ta, ma"]
@@ -53,7 +54,7 @@ class VectorBlock:
             lines += ["add %[w], %[w], %[step]"]
             for row in rows:
                 value = f"%[v{row % TEMPORARIES}]"
-                lines.append(f"vwmacc.vx {self.sums(row)}, {value}, {WEIGHTS}")
+                lines.append(f"{multiply} {self.sums(row)}, {value}, {WEIGHTS}")
                 if (later := row + TEMPORARIES) < self.rows:
                     lines.append(f"{load} {value}, {at * step}(%[x{later}])")
         lines += [f"addi %[x{row}], %[x{row}], {self.unroll * step}" for row in rows]

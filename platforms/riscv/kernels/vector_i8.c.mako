@@ -107,9 +107,9 @@ static void ${f.name}(${f.parameters})
             const int at = n < ${k.results - P} ? n : ${k.results - P};
             int runs = ${k.runs}, length = ${k.length * k.x_bytes}, pitch = ${k.pitch * k.x_bytes};
 % if k.pointwise:
-            const ${k.x_type} *const from = ${k.x_name} + ${times("at", w.x_stride)} + ${times("g", k.groups.channels)};
+            const ${k.x_type} *const from = ${k.x_name} + ${times("at", w.stride * w.x_stride)} + ${times("g", k.groups.channels)};
 % for p in range(P):
-            const ${k.x_type} *const x${p} = ${plus("from", p * w.x_stride)};
+            const ${k.x_type} *const x${p} = ${plus("from", p * w.stride * w.x_stride)};
 % endfor
 % else:
             int row = at / ${w.out}, column = at - ${times("row", w.out)};

@@ -1,0 +1,101 @@
+"""Strips of vectors on a simulated core: sums with ties to either code, functions of codes and floats, and moves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from board_layers import Network, check_network, kernels
+from graphs import node
+
+BOARD = "qemu_rv32gcv"
+RNG = np.random.default_rng(11)
+
+
+def coded(network: Network, name: str, scale: float, zero: int) -> str:
+    """Names of a scale and a zero point."""
+    made = network.constant(f"{name}_s", np.float32(scale)), network.constant(f"{name}_z", np.int8(zero))
+    return " ".join(made)
+
+
+def pairs() -> Network:
+    """Sums of two codes, of a code and a scalar, of rows and a line, with scales that tie and others that do not."""
+    network = Network(np.random.default_rng(3))
+    shapes = {"same": ((2, 5, 7), (2, 5, 7)), "line": ((3, 5, 40), (40,)), "column": ((3, 37), (3, 1))}
+    scales = {"even": (0.5, 0.25, 1.0, 0), "odd": (0.5, 0.25, 1.0, 1), "plain": (0.031, 0.017, 0.05, -7)}
+    for form, (first, second, result, zero) in scales.items():
+        for shape, (left, right) in shapes.items():
+            for op in ("Add", "Mul"):
+                n = f"{op}_{form}_{shape}"
+                ends = coded(network, f"{n}_a", first, 3), coded(network, f"{n}_b", second, -5)
+                made = coded(network, f"{n}_y", result * (4 if op == "Mul" else 1), zero)
+                network.inputs |= {f"{n}_a": (left, np.int8), f"{n}_b": (right, np.int8)}
+                network.nodes += [
+                    node("DequantizeLinear", f"{n}_a {ends[0]}", f"{n}_fa"),
+                    node("DequantizeLinear", f"{n}_b {ends[1]}", f"{n}_fb"),
+                    node(op, f"{n}_fa {n}_fb", f"{n}_fy", n), node("QuantizeLinear", f"{n}_fy {made}", f"{n}_y"),
+                ]  # fmt: skip
+                network.outputs[f"{n}_y"] = np.int8
+    return network
+
+
+def test_sums_and_products_of_codes(tmp_path: Path) -> None:
+    taken = kernels(check_network(pairs(), BOARD, tmp_path, ("random", "low", "high")))
+    assert {kernel for name, kernel in taken.items() if "_plain_" in name} <= {"PairVector", "RealVector"}
+    assert {kernel for name, kernel in taken.items() if "_even_" in name or "_odd_" in name} == {"PairVector"}
+
+
+def floats() -> Network:
+    """Functions of floats whose operands lie alike or stand still along a strip, on either side."""
+    network = Network(np.random.default_rng(4))
+    shapes = {"x": (3, 4, 37), "v": (37,), "u": (4, 1)}
+    for name, shape in shapes.items():
+        network.inputs[name] = (shape, np.float32)
+    for op in ("Add", "Sub", "Mul", "Div", "Min", "Max", "PRelu"):
+        for other in ("v", "u", "x"):
+            n = f"{op}_{other}"
+            network.nodes.append(node(op, f"x {other}", n, n))
+            network.outputs[n] = np.float32
+    for op, other in (("Sub", "v"), ("Div", "u"), ("Max", "u")):
+        n = f"{op}_of_{other}"
+        network.nodes.append(node(op, f"{other} x", n, n))
+        network.outputs[n] = np.float32
+    for op in ("Relu", "LeakyRelu", "HardSigmoid", "HardSwish", "Neg", "Abs", "Reciprocal"):
+        network.nodes.append(node(op, "x", f"{op}_y", op))
+        network.outputs[f"{op}_y"] = np.float32
+    return network
+
+
+def test_functions_of_floats(tmp_path: Path) -> None:
+    taken = kernels(check_network(floats(), BOARD, tmp_path))
+    assert {kernel for name, kernel in taken.items() if "copy" not in name} == {"FloatVector"}
+
+
+def moves(kind: type) -> Network:
+    """Moves along every axis, with runs of one element, edges on either side and nearest neighbours."""
+    network = Network(np.random.default_rng(5))
+    constants = {"from": [1, 2], "to": [4, 13], "axes": [1, 2], "parts": [1, 3, 7], "first": [3], "last": [-1],
+                 "across": [2], "edges": [0, 0, 1, 2, 0, 1, 3, 0]}  # fmt: skip
+    for name, values in constants.items():
+        network.constant(name, np.array(values))
+    network.constant("twice", np.array([1, 1, 2, 3], np.float32))
+    shapes = {"x": (1, 4, 13, 3), "v": (1, 4, 13, 1), "w": (5, 11, 9)}
+    network.inputs |= {name: (shape, kind) for name, shape in shapes.items()}
+    nodes = [
+        node("Slice", "x from to axes", "a", "a"), node("Concat", "x v x", "b", "b", axis=3),
+        node("Concat", "x x", "c", "c", axis=1), node("Split", "w parts", "d e f", "d", axis=1),
+        node("DepthToSpace", "x", "g", "g", blocksize=2), node("Slice", "x first last across", "h", "h"),
+        node("Transpose", "w", "i", "i", perm=[1, 0, 2]), node("Pad", "x edges", "j", "j"),
+        node("Resize", "x - twice", "k", "k", mode="nearest"), node("Transpose", "w", "l", "l", perm=[2, 0, 1]),
+    ]  # fmt: skip
+    network.nodes += nodes
+    network.outputs |= dict.fromkeys("abcdefghijkl", kind)
+    return network
+
+
+def test_moves_of_bytes_and_words(tmp_path: Path) -> None:
+    for kind in (np.int8, np.float32):
+        folder = tmp_path / kind.__name__
+        folder.mkdir()
+        taken = set(kernels(check_network(moves(kind), BOARD, folder)).values())
+        assert {"CopyVector", "RelayoutVector"} >= taken, taken
