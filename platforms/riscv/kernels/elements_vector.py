@@ -56,13 +56,13 @@ def _walk(call: Call, operands: Operands) -> Walk | None:
 
 def as_codes(call: Call, nest: Nest, operands: Operands) -> Walk | None:
     """The walk of a nest over real numbers, its operands with the types that lie in memory."""
-    found = walk(nest, strides_of(operands))
-    if found is None:
+    walked = walk(nest, strides_of(operands))
+    if walked is None:
         return None
-    kinds = dict(zip(operand_names(call), call.inputs, strict=False)) | {found.operands[0].name: call.outputs[0]}
-    known = ((one, kinds.get(one.name)) for one in found.operands)
+    kinds = dict(zip(operand_names(call), call.inputs, strict=False)) | {walked.operands[0].name: call.outputs[0]}
+    known = ((one, kinds.get(one.name)) for one in walked.operands)
     typed = tuple(one if tensor is None else replace(one, dtype=tensor.dtype) for one, tensor in known)
-    return replace(found, operands=typed)
+    return replace(walked, operands=typed)
 
 
 def pair_text(strips: Walk, form: PairForm) -> StripText:
