@@ -62,9 +62,9 @@ def test_prefill_and_decode_in_one_image(models: Path, target: str, tool: str) -
 def test_constants_of_tiles_are_copied_again_where_another_network_has_run(
     models: Path, network: Callable[[str], Files]
 ) -> None:
-    """The digits keep weights in L1, where the tiles of the other network lie."""
-    shutil.copy(network("digits").model, models / "digits.onnx")
-    report = _run(models, "digits command", "qemu_pulp")
+    """The recurrent network keeps weights in L1, where the tiles of the other network lie."""
+    shutil.copy(network("odd_lstm").model, models / "recurrent.onnx")
+    report = _run(models, "recurrent command", "qemu_pulp")
     assert report.networks[0].memory["l1"].constants > 0
     assert report.run is not None
     assert report.run.match
