@@ -1,43 +1,5 @@
 /* Layers on codes taken back in integers, some channels at a time: their weights are set aside, then they move by their
  * slopes, and then the channels lie under their own gradient. So `dx` may be `x`, and `next` may be `w`. */
-enum { TILEWRIGHT_HEAVIEST = 127 * 256 + 127 }; /* a weight with what lies behind it */
-
-typedef struct {
-    int result, channel, row, column; /* elements from one weight to the next */
-} tilewright_code_weights;
-typedef struct {
-    int16_t count, tap, tap_step, at, at_step; /* taps that meet a row or column of the operand, and where */
-} tilewright_code_reach;
-typedef struct {
-    const int8_t *x, *codes, *w, *rest; /* rest is NULL where weights stay */
-    int8_t *dx, *next, *next_rest;      /* dx is NULL where no gradient is asked for */
-    const int16_t *shares;
-    const int32_t *rates;
-    int32_t zero, low, high, shift, places; /* the gradient passes between codes low and high */
-    int32_t before, share_bits;             /* slopes are taken times 2^before; weights are shared in units of 2^-bits */
-    uint32_t back_start, step_start;
-    tilewright_code_weights at_w, at_rest, at_next, at_next_rest;
-    tilewright_steps place; /* the number of an element, by which numbers are drawn */
-    int16_t *aside; /* weights of four channels, [tap][result][channel] */
-    int32_t *slopes;
-    tilewright_code_reach *columns;
-    uint32_t seen; /* bits of all sums of the gradient */
-} tilewright_code_descent;
-
-static inline int tilewright_code_place(const tilewright_code_weights *at, int result, int channel, int tap, int columns)
-{
-    return result * at->result + channel * at->channel + tap / columns * at->row + tap % columns * at->column;
-}
-
-/* A weight as it counts in the gradient of the operand. */
-static inline int32_t tilewright_code_shared(const tilewright_code_descent *d, int result, int32_t weight)
-{
-    if (d->shares == NULL) {
-        return weight;
-    }
-    return tilewright_down(weight * d->shares[result] + (1 << (13 - d->share_bits)), 14 - d->share_bits);
-}
-
 /* Weights of up to four channels from `channel` of a group side by side, zeros for those that lack. */
 static void tilewright_code_aside(const tilewright_product *p, tilewright_code_descent *d, int group, int channel, int lanes)
 {
@@ -106,27 +68,6 @@ static void tilewright_code_slopes(const tilewright_product *p, tilewright_code_
     }
 }
 
-/* A weight moves by its slope. */
-static inline void tilewright_code_move(tilewright_code_descent *d, int result, int32_t slope, int32_t weight, int32_t rest,
-                                        uint32_t place, int8_t *next, int8_t *next_rest)
-{
-    int32_t whole = weight * 256 + rest;
-    if (slope != 0) {
-        int32_t step = tilewright_upper((int64_t)(slope * (1 << d->before)) * d->rates[result]);
-        if (d->places > 0) {
-            step = tilewright_dithered(step, d->places, tilewright_drawn(d->step_start, place));
-        } else {
-            const int32_t left = d->places > -31 ? -d->places : 31;
-            const int32_t limit = (2 * TILEWRIGHT_HEAVIEST) >> left;
-            step = tilewright_within(step, -limit, limit) * (left < 17 ? 1 << left : 0);
-        }
-        whole = tilewright_within(whole - step, -TILEWRIGHT_HEAVIEST, TILEWRIGHT_HEAVIEST);
-    }
-    weight = tilewright_down(whole + 128, 8);
-    *next = (int8_t)weight;
-    *next_rest = (int8_t)(whole - weight * 256);
-}
-
 /* The weights of some channels at a tap move by their slopes. */
 static void tilewright_code_step(const tilewright_product *p, tilewright_code_descent *d, int group, int channel, int lanes, int tap, int turned)
 {
@@ -186,17 +127,6 @@ static void tilewright_code_one(const int16_t *w, const int8_t *y, int channel, 
     sums[0] = s0, sums[1] = s1, sums[2] = s2, sums[3] = s3;
 }
 
-/* The gradient of a channel of a pixel over the pixel itself. */
-static inline void tilewright_code_put(tilewright_code_descent *d, int32_t sum, int at, uint32_t place)
-{
-    int32_t code = 0;
-    if (d->x[at] > d->low && d->x[at] < d->high) {
-        d->seen |= sum < 0 ? ~(uint32_t)sum : (uint32_t)sum;
-        code = tilewright_within(tilewright_dithered(sum, d->shift, tilewright_drawn(d->back_start, place)), -127, 127);
-    }
-    d->dx[at] = (int8_t)code;
-}
-
 /* The gradient of some channels of a row, two pixels at a time where the same taps meet them. */
 static void tilewright_code_row(const tilewright_product *p, tilewright_code_descent *d, int image, int group, int channel, int lanes, int row)
 {
@@ -224,7 +154,7 @@ static void tilewright_code_row(const tilewright_product *p, tilewright_code_des
             }
             for (int pixel = 0; pixel < 1 + two; pixel++, column += stride) {
                 const int at = image * p->x.image + all * p->x.channel + row * p->x.row + column * p->x.column;
-                const int place = image * d->place.image + all * d->place.channel + row * d->place.row + column * d->place.column;
+                const int place = image * d->place.outer + all * d->place.channel + row * d->place.row + column * d->place.column;
                 for (int lane = 0; lane < lanes; lane++) {
                     tilewright_code_put(d, sums[4 * pixel + lane], at + lane * p->x.channel, (uint32_t)(place + lane * d->place.channel));
                 }
@@ -261,14 +191,14 @@ static void tilewright_code_vector(const tilewright_product *p, tilewright_code_
         const int moves = d->rest != NULL && (value != 0 || !same);
         int32_t sum = 0;
         for (int o = 0; open && o < p->results; o++) {
-            sum += tilewright_code_shared(d, o, d->w[o * d->at_w.result + c * d->at_w.channel]) * d->codes[o * p->y.channel];
+            sum += tilewright_code_shared(d, o, d->w[o * d->at_w.outer + c * d->at_w.channel]) * d->codes[o * p->y.channel];
         }
         for (int o = 0; moves && o < p->results; o++) {
-            tilewright_code_move(d, o, value * d->codes[o * p->y.channel], d->w[o * d->at_w.result + c * d->at_w.channel],
-                                 d->rest[o * d->at_rest.result + c * d->at_rest.channel],
+            tilewright_code_move(d, o, value * d->codes[o * p->y.channel], d->w[o * d->at_w.outer + c * d->at_w.channel],
+                                 d->rest[o * d->at_rest.outer + c * d->at_rest.channel],
                                  (uint32_t)(turned ? c * p->results + o : o * p->channels + c),
-                                 d->next + o * d->at_next.result + c * d->at_next.channel,
-                                 d->next_rest + o * d->at_next_rest.result + c * d->at_next_rest.channel);
+                                 d->next + o * d->at_next.outer + c * d->at_next.channel,
+                                 d->next_rest + o * d->at_next_rest.outer + c * d->at_next_rest.channel);
         }
         if (d->dx != NULL) {
             tilewright_code_put(d, sum, at, (uint32_t)(c * d->place.channel));
@@ -291,14 +221,4 @@ static void tilewright_code_descend(const tilewright_product *p, tilewright_code
             tilewright_code_block(p, d, group, channel, left < 4 ? left : 4, turned);
         }
     }
-}
-
-/* How wide the gradient is to be in the next call. */
-static inline int32_t tilewright_code_next_shift(int32_t shift, uint32_t seen)
-{
-    const int32_t wanted = tilewright_length(seen) - 6;
-    if (seen == 0u) {
-        return shift;
-    }
-    return tilewright_within(wanted > shift ? wanted : wanted > shift - 1 ? wanted : shift - 1, 0, 24);
 }

@@ -16,11 +16,12 @@ from tilewright.operators import (
 from tilewright.platform import Call, Constant, KernelMethods, Operands, Tensor
 from tilewright.platforms.generic.kernels.descent import Steps, steps_of, weight_steps
 from tilewright.platforms.generic.kernels.elements import constants_by_name, empty
+from tilewright.platforms.generic.kernels.learnt_i8 import is_depthwise, plane_of, row_major
 from tilewright.platforms.generic.kernels.nest import operand_names, result_names
 from tilewright.platforms.generic.platform import PLATFORM
 
 TYPES = "qi8, i8, i32, qi8, i32, i32?, i16?, i8?, i32? -> i8|qi8, i32|i8, i32?, i8|qi8?, i8?"
-SOURCES = ["products_f32.h", *ROUNDING, "whole_steps.h", "code_descent.h"]
+SOURCES = ["products_f32.h", *ROUNDING, "whole_steps.h", "code_move.h", "code_descent.h"]
 REACH_BYTES = 10
 """What is kept of a column: the taps that meet it."""
 
@@ -108,26 +109,31 @@ class CodeDescent(KernelMethods):
         each = 3.0 if term.groups == 1 else 8.0
         return each * products + 30.0 * call.tensor(CodeDescentPlace.WEIGHTS).elements + 20.0 * call.tensor(0).elements
 
-    def context(self, operands: Operands) -> CodeDescentContext:
-        """The numbers of the call."""
-        call, room = operands.call, room_of(operands.call)
-        term, x = code_term(call), call.tensor(0)
-        names = dict(zip(call.operator.operands, operand_names(call), strict=True)) if call.operator else {}
-        given = {name: names[name] if call.optional(at) is not None else "NULL" for at, name in enumerate(names)}
-        made = dict.fromkeys(call.operator.results, "NULL") if call.operator else {}
-        made |= {name: name for name in result_names(call)}
-        lying = [_weights(operands, call, place, term) for place in (CodeDescentPlace.WEIGHTS, CodeDescentPlace.REST)]
-        following = [
-            _results(operands, call, place, term) for place in (CodeDescentResult.NEXT, CodeDescentResult.NEXT_REST)
-        ]
-        return CodeDescentContext(
-            term, bool(call.integer("turned", 0)), steps_of(operands, x, term),
-            steps_of(operands, call.tensor(CodeDescentPlace.CODES), term), place_steps(x, term),
-            (lying[0], lying[1], following[0], following[1]), {**given, **made}, the_quantisation(x).zero_point[0],
-            (call.integer("low", -256), call.integer("high", 256)), call.integer("before", 0),
-            call.integer("places", 0), call.integer("share_bits", 0), call.integer("own"), room.aside,
-            room.aside + room.slopes,
-        )  # fmt: skip
+    def context(self, operands: Operands) -> object:
+        """See `context_of`."""
+        return context_of(operands)
+
+
+def context_of(operands: Operands) -> CodeDescentContext:
+    """The numbers of the call."""
+    call, room = operands.call, room_of(operands.call)
+    term, x = code_term(call), call.tensor(0)
+    names = dict(zip(call.operator.operands, operand_names(call), strict=True)) if call.operator else {}
+    given = {name: names[name] if call.optional(at) is not None else "NULL" for at, name in enumerate(names)}
+    made = dict.fromkeys(call.operator.results, "NULL") if call.operator else {}
+    made |= {name: name for name in result_names(call)}
+    lying = [_weights(operands, call, place, term) for place in (CodeDescentPlace.WEIGHTS, CodeDescentPlace.REST)]
+    following = [
+        _results(operands, call, place, term) for place in (CodeDescentResult.NEXT, CodeDescentResult.NEXT_REST)
+    ]
+    return CodeDescentContext(
+        term, bool(call.integer("turned", 0)), steps_of(operands, x, term),
+        steps_of(operands, call.tensor(CodeDescentPlace.CODES), term), place_steps(x, term),
+        (lying[0], lying[1], following[0], following[1]), {**given, **made}, the_quantisation(x).zero_point[0],
+        (call.integer("low", -256), call.integer("high", 256)), call.integer("before", 0),
+        call.integer("places", 0), call.integer("share_bits", 0), call.integer("own"), room.aside,
+        room.aside + room.slopes,
+    )  # fmt: skip
 
 
 def _weights(operands: Operands, call: Call, place: int, term: DescentTerm) -> Steps:
@@ -135,7 +141,7 @@ def _weights(operands: Operands, call: Call, place: int, term: DescentTerm) -> S
     if tensor is None:
         return 0, 0, 0, 0
     if place in call.constants:
-        return (*term.weight_steps, 0, 0) if term.matrix else (*term.weight_steps, term.kernel[1], 1)
+        return row_major(term)
     return weight_steps(operands, tensor, term)
 
 
@@ -157,3 +163,52 @@ class CodeDescentInPlace(CodeDescent):
     def accepts(self, call: Call) -> str | None:
         """Images."""
         return "matrices are read where they lie row-major" if code_term(call).matrix else super().accepts(call)
+
+
+@dataclass(frozen=True)
+class CodeDepthwiseContext:
+    """What every layer has; rows and columns of a plane amid zeros, and of its gradient, and where that begins."""
+
+    common: CodeDescentContext
+    plane: tuple[int, int]
+    spread: tuple[int, int]
+    spread_at: tuple[int, int]
+
+
+def spread_of(term: DescentTerm) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Rows and columns of a plane of gradients as the operand's pixels meet them, and the place of the first one."""
+    reach = [(kernel - 1) * dilation for kernel, dilation in zip(term.kernel, term.dilations, strict=True)]
+    rows, columns = (size + more for size, more in zip(term.size, reach, strict=True))
+    down, right = (more - begin for more, begin in zip(reach, term.begins, strict=True))
+    return (rows, columns), (down, right)
+
+
+@PLATFORM.kernel(
+    "CodeDescent", types=TYPES, template="code_depthwise.c.mako", layout=("same", "same"), preference=10,
+    sources=[*ROUNDING, "whole_steps.h", "plane_i8.h", "spread_i8.h", "code_move.h"],
+)  # fmt: skip
+class CodeDescentDepthwise(CodeDescent):
+    """Plane by plane: slopes and weights in registers, the plane and its gradient copied amid zeros."""
+
+    def accepts(self, call: Call) -> str | None:
+        """A window of every channel of one image."""
+        term = code_term(call)
+        if not is_depthwise(term) or term.images > 1:
+            return "it is no depthwise layer of one image and few taps"
+        return super().accepts(call)
+
+    def scratch(self, operands: Operands) -> int:
+        """The larger of both planes, of which only one is there at a time."""
+        term = code_term(operands.call)
+        (rows, columns), (wide, high) = plane_of(term), spread_of(term)[0]
+        return max(2 * rows * columns, wide * high)
+
+    def cost(self, call: Call) -> float:
+        """Three and a half instructions for a multiply-accumulate, copies, and thirty for a weight that moves."""
+        weights = call.tensor(CodeDescentPlace.WEIGHTS).elements
+        return 3.5 * code_descent_products(call) + 30.0 * weights + 25.0 * call.tensor(0).elements
+
+    def context(self, operands: Operands) -> CodeDepthwiseContext:
+        """The numbers of the call."""
+        term = code_term(operands.call)
+        return CodeDepthwiseContext(context_of(operands), plane_of(term), *spread_of(term))

@@ -118,7 +118,9 @@ def _learning(network: Network, wish: TrainingWish, product: TakenBack, gradient
 
 
 def _refuse(model: Model) -> None:
-    if any("Linear" in node.op for node in model.nodes) or any(one.quantisation for one in model.tensors.values()):
+    given = ("DequantizeLinear" == node.op and node.inputs[0] not in model.constants for node in model.nodes)
+    coded = ("Linear" in node.op and not real for node, real in zip(model.nodes, given, strict=True))
+    if any(coded) or any(one.quantisation for one in model.tensors.values()):
         raise UnsupportedError(
             "the network cannot be trained in floats", why="it is quantised",
             fix="pass --gradient int8, or train the float network",

@@ -31,6 +31,9 @@ def in_floats(model: Model) -> Model:
     return dead.apply(replace(_typed(plain), quantisation_form=""))
 
 
+CODES = (DType.I8, DType.U8, DType.I16, DType.U16)
+
+
 class _Twin:
     """What becomes of the nodes, one after the other: `real` names the real tensor of codes and of what they become."""
 
@@ -45,10 +48,16 @@ class _Twin:
         plain = not node.domain
         if plain and node.op == "QuantizeLinear":
             self._quantise(node)
-        elif plain and node.op == "DequantizeLinear" and node.inputs[0] not in self.graph.inputs:
+        elif plain and node.op == "DequantizeLinear" and self._is_real(node.inputs[0]):
             self._dequantise(node)
         else:
+            if self.real.keys() & set(node.inputs):
+                self.real |= {name: name for name in node.outputs if name and self.graph.tensors[name].dtype in CODES}
             self.nodes.append(replace(node, inputs=tuple(self.real.get(name, name) for name in node.inputs)))
+
+    def _is_real(self, codes: str) -> bool:
+        """True for what is no code any more, and for constants; not for codes that are the network's own input."""
+        return codes in self.real or self.graph.value(codes) is not None
 
     def _quantise(self, node: Node) -> None:
         source = self.real.get(node.inputs[0], node.inputs[0])
