@@ -14,8 +14,10 @@ static void ${f.name}(${f.parameters})
         ${n["shares"] if back else "NULL"}, ${n["rates"] if learns else "NULL"}, ${o.zero}, ${o.limits[0]}, ${o.limits[1]},
         ${"shift[0]" if back else "0"}, ${"%d - exponent[0]" % o.places if learns else "0"}, ${o.before}, ${o.share_bits},
         tilewright_drawn_from(count[0], ${o.own}u), tilewright_drawn_from(count[0], ${o.own + 1}u),
-        ${", ".join(listed(steps) for steps in o.weight_steps)}, ${listed(o.place)}, NULL, NULL, NULL, 0u};
+        ${", ".join(listed(steps) for steps in o.weight_steps)}, ${listed(o.place)}, NULL, NULL, NULL, 0, NULL, 0u};
+% if learns:
     int16_t *const plane = (int16_t *)scratch;
+% endif
     for (int channel = 0; channel < ${t.groups}; channel++) {
         const int8_t *const y = codes + channel * ${o.y_steps[1]};
 % if back:

@@ -16,6 +16,7 @@ static void ${f.name}(${f.parameters})
         tilewright_drawn_from(count[0], ${k.own}u), tilewright_drawn_from(count[0], ${k.own + 1}u),
         ${", ".join(listed(steps) for steps in k.weight_steps)}, ${listed(k.place)},
         ${"(int16_t *)scratch" if back and k.slopes else "NULL"}, ${"(int32_t *)(void *)((char *)scratch + %d)" % k.slopes if learns and k.columns else "NULL"},
+        ${"(int16_t *)(void *)((char *)scratch + %d), %d" % (k.gathered, k.at_once) if learns and k.columns else "NULL, 0"},
         ${"(tilewright_code_reach *)(void *)((char *)scratch + %d)" % k.columns if back and k.columns else "NULL"}, 0u};
     tilewright_code_descend(&product, &descent, ${int(k.turned)});
 % if back:

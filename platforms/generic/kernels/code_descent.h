@@ -1,87 +1,75 @@
 /* Layers on codes taken back in integers, some channels at a time: their weights are set aside, then they move by their
  * slopes, and then the channels lie under their own gradient. So `dx` may be `x`, and `next` may be `w`. */
-/* Weights of up to four channels from `channel` of a group side by side, zeros for those that lack. */
+/* Weights of up to four channels from `channel` of a group on, zeros for those that lack and for results that do. */
 static void tilewright_code_aside(const tilewright_product *p, tilewright_code_descent *d, int group, int channel, int lanes)
 {
-    const int taps = p->kernel[0] * p->kernel[1];
+    const int taps = p->kernel[0] * p->kernel[1], results = (p->results + 3) / 4 * 4, first = group * p->results;
     int16_t *put = d->aside;
-    for (int tap = 0; tap < taps; tap++) {
-        for (int o = 0; o < p->results; o++, put += 4) {
-            const int result = group * p->results + o;
-            for (int lane = 0; lane < 4; lane++) {
-                const int place = tilewright_code_place(&d->at_w, result, channel + lane, tap, p->kernel[1]);
-                put[lane] = lane < lanes ? (int16_t)tilewright_code_shared(d, result, d->w[place]) : (int16_t)0;
+    for (int tap = 0; tap < taps; tap++, put += 4 * results) {
+        for (int lane = 0; lane < 4; lane++) {
+            const int own = lane < lanes ? channel + lane : channel;
+            const int8_t *from = d->w + tilewright_code_place(&d->at_w, first, own, tap, p->kernel[1]);
+            for (int o = 0; o < results; o++) {
+                const int there = lane < lanes && o < p->results;
+                put[TILEWRIGHT_CODE_ASIDE(o, lane)] = (int16_t)(there ? tilewright_code_shared(d, first + o, *from) : 0);
+                from += there ? d->at_w.outer : 0;
             }
         }
     }
 }
 
-/* The slopes of four channels that lie side by side, with four results that do. */
-static void tilewright_code_fours(const tilewright_meeting *m, const int8_t *x, const int8_t *y, int32_t zero, int32_t *slopes)
+/* What a lane reads for `count` pixels from `pixel` on, less the zero point; zeros outside. */
+static void tilewright_code_gather(const tilewright_product *p, const tilewright_code_descent *d, int image, int channel, int tap, int pixel, int count, int lane)
 {
-    int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0, s4 = 0, s5 = 0, s6 = 0, s7 = 0;
-    for (int row = 0; row < m->rows; row++) {
-        const int8_t *a = x + row * m->x.row, *b = y + row * m->y.row;
-        for (int column = 0; column < m->columns; column++, a += m->x.column, b += m->y.column) {
-            const int32_t x0 = a[0] - zero, x1 = a[1] - zero, x2 = a[2] - zero, x3 = a[3] - zero;
-            const int32_t y0 = b[0], y1 = b[1];
-            s0 += x0 * y0, s1 += x1 * y0, s2 += x2 * y0, s3 += x3 * y0;
-            s4 += x0 * y1, s5 += x1 * y1, s6 += x2 * y1, s7 += x3 * y1;
+    const int8_t *const x = d->x + image * p->x.image + channel * p->x.channel;
+    const int down = tap / p->kernel[1] * p->dilation[0] - p->begin[0], right = tap % p->kernel[1] * p->dilation[1] - p->begin[1];
+    int row = pixel / p->outs[1], column = pixel % p->outs[1];
+    for (int at = 0; at < count; at++) {
+        const int y = row * p->stride[0] + down, from = column * p->stride[1] + right;
+        const int inside = y >= 0 && y < p->size[0] && from >= 0 && from < p->size[1];
+        d->gathered[TILEWRIGHT_CODE_PIXEL(at, lane)] = (int16_t)(inside ? x[y * p->x.row + from * p->x.column] - d->zero : 0);
+        column++;
+        if (column == p->outs[1]) {
+            column = 0, row++;
         }
     }
-    slopes[0] += s0, slopes[1] += s1, slopes[2] += s2, slopes[3] += s3;
-    slopes[4] += s4, slopes[5] += s5, slopes[6] += s6, slopes[7] += s7;
 }
 
-static int32_t tilewright_code_ones(const tilewright_meeting *m, const int8_t *x, const int8_t *y, int32_t zero)
+/* The slopes of up to four weights of every result, [result][lane]: of channels at taps. */
+static void tilewright_code_slopes(const tilewright_product *p, tilewright_code_descent *d, int group, const int *channels, const int *taps, int lanes)
 {
-    int32_t sum = 0;
-    for (int row = 0; row < m->rows; row++) {
-        const int8_t *a = x + row * m->x.row, *b = y + row * m->y.row;
-        for (int column = 0; column < m->columns; column++, a += m->x.column, b += m->y.column) {
-            sum += (*a - zero) * *b;
-        }
-    }
-    return sum;
-}
-
-/* The slopes of a tap for every result and up to four channels, [result][channel]. */
-static void tilewright_code_slopes(const tilewright_product *p, tilewright_code_descent *d, int group, int channel, int lanes, int tap)
-{
-    const tilewright_meeting m = tilewright_meet(p, tap);
-    const int beside = lanes == 4 && p->x.channel == 1 && p->y.channel == 1;
+    const int pixels = p->outs[0] * p->outs[1];
     for (int at = 0; at < 4 * p->results; at++) {
         d->slopes[at] = 0;
     }
     for (int image = 0; image < p->images; image++) {
-        const int8_t *x = d->x + image * p->x.image + (group * p->channels + channel) * p->x.channel + m.x_start;
-        const int8_t *y = d->codes + image * p->y.image + group * p->results * p->y.channel + m.y_start;
-        int o = 0;
-        for (; beside && o + 1 < p->results; o += 2) {
-            tilewright_code_fours(&m, x, y + o, d->zero, d->slopes + 4 * o);
-        }
-        for (; o < p->results; o++) {
-            for (int lane = 0; lane < lanes; lane++) {
-                d->slopes[4 * o + lane] += tilewright_code_ones(&m, x + lane * p->x.channel, y + o * p->y.channel, d->zero);
+        const int8_t *const y = d->codes + image * p->y.image + group * p->results * p->y.channel;
+        for (int pixel = 0; pixel < pixels; pixel += d->at_once) {
+            const int count = pixels - pixel < d->at_once ? pixels - pixel : d->at_once;
+            for (int lane = 0; lane < 4; lane++) {
+                const int own = lane < lanes ? lane : 0;
+                tilewright_code_gather(p, d, image, group * p->channels + channels[own], taps[own], pixel, count, lane);
             }
+            tilewright_code_rows(d->gathered, y + pixel / p->outs[1] * p->y.row + pixel % p->outs[1] * p->y.column, p->y.column, p->y.channel, count, p->results, d->slopes);
         }
     }
 }
 
-/* The weights of some channels at a tap move by their slopes. */
-static void tilewright_code_step(const tilewright_product *p, tilewright_code_descent *d, int group, int channel, int lanes, int tap, int turned)
+/* Weights of some channels move by their slopes. */
+static void tilewright_code_step(const tilewright_product *p, tilewright_code_descent *d, int group, const int *channels, const int *taps, int lanes, int turned)
 {
-    const int taps = p->kernel[0] * p->kernel[1], columns = p->kernel[1];
-    for (int o = 0; o < p->results; o++) {
-        const int result = group * p->results + o;
-        for (int lane = 0; lane < lanes; lane++) {
-            const int c = channel + lane;
-            const int flat = turned ? c * p->results + o : (result * p->channels + c) * taps + tap;
-            const int32_t weight = d->w[tilewright_code_place(&d->at_w, result, c, tap, columns)];
-            const int32_t rest = d->rest[tilewright_code_place(&d->at_rest, result, c, tap, columns)];
-            int8_t *const next = d->next + tilewright_code_place(&d->at_next, result, c, tap, columns);
-            int8_t *const next_rest = d->next_rest + tilewright_code_place(&d->at_next_rest, result, c, tap, columns);
-            tilewright_code_move(d, result, d->slopes[4 * o + lane], weight, rest, (uint32_t)flat, next, next_rest);
+    const int all = p->kernel[0] * p->kernel[1], columns = p->kernel[1], first = group * p->results;
+    for (int lane = 0; lane < lanes; lane++) {
+        const tilewright_code_descent own = *d;
+        const int c = channels[lane], tap = taps[lane], beside = turned ? 1 : p->channels * all, results = p->results;
+        const int8_t *w = d->w + tilewright_code_place(&d->at_w, first, c, tap, columns);
+        const int8_t *rest = d->rest + tilewright_code_place(&d->at_rest, first, c, tap, columns);
+        int8_t *next = d->next + tilewright_code_place(&d->at_next, first, c, tap, columns);
+        int8_t *next_rest = d->next_rest + tilewright_code_place(&d->at_next_rest, first, c, tap, columns);
+        int flat = turned ? c * p->results : (first * p->channels + c) * all + tap;
+        for (int o = 0; o < results; o++, flat += beside) {
+            tilewright_code_move(&own, first + o, own.slopes[4 * o + lane], *w, *rest, (uint32_t)flat, next, next_rest);
+            w += own.at_w.outer, rest += own.at_rest.outer, next += own.at_next.outer, next_rest += own.at_next_rest.outer;
         }
     }
 }
@@ -105,28 +93,6 @@ static tilewright_code_reach tilewright_code_meet(const tilewright_product *p, i
     return reach;
 }
 
-/* The sums of four channels of two pixels, whose gradients lie `apart` codes from each other. */
-static void tilewright_code_two(const int16_t *w, const int8_t *y, int apart, int channel, int results, int32_t *sums)
-{
-    int32_t s0 = sums[0], s1 = sums[1], s2 = sums[2], s3 = sums[3], s4 = sums[4], s5 = sums[5], s6 = sums[6], s7 = sums[7];
-    for (int o = 0; o < results; o++, w += 4, y += channel) {
-        const int32_t w0 = w[0], w1 = w[1], w2 = w[2], w3 = w[3], y0 = y[0], y1 = y[apart];
-        s0 += w0 * y0, s1 += w1 * y0, s2 += w2 * y0, s3 += w3 * y0;
-        s4 += w0 * y1, s5 += w1 * y1, s6 += w2 * y1, s7 += w3 * y1;
-    }
-    sums[0] = s0, sums[1] = s1, sums[2] = s2, sums[3] = s3, sums[4] = s4, sums[5] = s5, sums[6] = s6, sums[7] = s7;
-}
-
-static void tilewright_code_one(const int16_t *w, const int8_t *y, int channel, int results, int32_t *sums)
-{
-    int32_t s0 = sums[0], s1 = sums[1], s2 = sums[2], s3 = sums[3];
-    for (int o = 0; o < results; o++, w += 4, y += channel) {
-        const int32_t y0 = *y;
-        s0 += w[0] * y0, s1 += w[1] * y0, s2 += w[2] * y0, s3 += w[3] * y0;
-    }
-    sums[0] = s0, sums[1] = s1, sums[2] = s2, sums[3] = s3;
-}
-
 /* The gradient of some channels of a row, two pixels at a time where the same taps meet them. */
 static void tilewright_code_row(const tilewright_product *p, tilewright_code_descent *d, int image, int group, int channel, int lanes, int row)
 {
@@ -144,7 +110,7 @@ static void tilewright_code_row(const tilewright_product *p, tilewright_code_des
                 for (int kw = 0; kw < right->count; kw++) {
                     const int tap = (down.tap + kh * down.tap_step) * p->kernel[1] + right->tap + kw * right->tap_step;
                     const int8_t *const from = line + (right->at + kw * right->at_step) * p->y.column;
-                    const int16_t *const w = d->aside + tap * p->results * 4;
+                    const int16_t *const w = d->aside + tap * ((p->results + 3) / 4 * 16);
                     if (two) {
                         tilewright_code_two(w, from, p->y.column, p->y.channel, p->results, sums);
                     } else {
@@ -165,13 +131,18 @@ static void tilewright_code_row(const tilewright_product *p, tilewright_code_des
 
 static void tilewright_code_block(const tilewright_product *p, tilewright_code_descent *d, int group, int channel, int lanes, int turned)
 {
-    const int taps = p->kernel[0] * p->kernel[1];
+    const int all = lanes * p->kernel[0] * p->kernel[1];
     if (d->dx != NULL) {
         tilewright_code_aside(p, d, group, channel, lanes);
     }
-    for (int tap = 0; d->rest != NULL && tap < taps; tap++) {
-        tilewright_code_slopes(p, d, group, channel, lanes, tap);
-        tilewright_code_step(p, d, group, channel, lanes, tap, turned);
+    for (int at = 0; d->rest != NULL && at < all; at += 4) {
+        const int count = all - at < 4 ? all - at : 4;
+        int channels[4] = {0, 0, 0, 0}, taps[4] = {0, 0, 0, 0};
+        for (int lane = 0; lane < count; lane++) {
+            channels[lane] = channel + (at + lane) % lanes, taps[lane] = (at + lane) / lanes;
+        }
+        tilewright_code_slopes(p, d, group, channels, taps, count);
+        tilewright_code_step(p, d, group, channels, taps, count, turned);
     }
     for (int image = 0; d->dx != NULL && image < p->images; image++) {
         for (int row = 0; row < p->size[0]; row++) {
@@ -180,28 +151,33 @@ static void tilewright_code_block(const tilewright_product *p, tilewright_code_d
     }
 }
 
-/* A layer of one row, weight by weight: what reads nothing moves nothing. */
+/* A layer of one row, weight by weight: what reads nothing moves nothing. What stays is held apart from what is written. */
 static void tilewright_code_vector(const tilewright_product *p, tilewright_code_descent *d, int turned)
 {
-    const int same = d->next == d->w && d->next_rest == d->rest;
+    const tilewright_code_descent own = *d;
+    const int results = p->results, y_step = p->y.channel, same = own.next == own.w && own.next_rest == own.rest;
+    const int apart = turned ? 1 : p->channels;
     for (int c = 0; c < p->channels; c++) {
         const int at = c * p->x.channel;
-        const int32_t value = d->x[at] - d->zero;
-        const int open = d->dx != NULL && d->x[at] > d->low && d->x[at] < d->high;
-        const int moves = d->rest != NULL && (value != 0 || !same);
+        const int32_t value = own.x[at] - own.zero;
+        const int open = own.dx != NULL && own.x[at] > own.low && own.x[at] < own.high;
+        const int8_t *w = own.w + c * own.at_w.channel, *y = own.codes;
         int32_t sum = 0;
-        for (int o = 0; open && o < p->results; o++) {
-            sum += tilewright_code_shared(d, o, d->w[o * d->at_w.outer + c * d->at_w.channel]) * d->codes[o * p->y.channel];
+        for (int o = 0; open && o < results; o++, w += own.at_w.outer, y += y_step) {
+            sum += tilewright_code_shared(&own, o, *w) * *y;
         }
-        for (int o = 0; moves && o < p->results; o++) {
-            tilewright_code_move(d, o, value * d->codes[o * p->y.channel], d->w[o * d->at_w.outer + c * d->at_w.channel],
-                                 d->rest[o * d->at_rest.outer + c * d->at_rest.channel],
-                                 (uint32_t)(turned ? c * p->results + o : o * p->channels + c),
-                                 d->next + o * d->at_next.outer + c * d->at_next.channel,
-                                 d->next_rest + o * d->at_next_rest.outer + c * d->at_next_rest.channel);
+        if (own.rest != NULL && (value != 0 || !same)) {
+            const int8_t *rest = own.rest + c * own.at_rest.channel;
+            int8_t *next = own.next + c * own.at_next.channel, *next_rest = own.next_rest + c * own.at_next_rest.channel;
+            uint32_t place = (uint32_t)(turned ? c * results : c);
+            w = own.w + c * own.at_w.channel, y = own.codes;
+            for (int o = 0; o < results; o++, place += (uint32_t)apart, y += y_step) {
+                tilewright_code_move(&own, o, value * *y, *w, *rest, place, next, next_rest);
+                w += own.at_w.outer, rest += own.at_rest.outer, next += own.at_next.outer, next_rest += own.at_next_rest.outer;
+            }
         }
-        if (d->dx != NULL) {
-            tilewright_code_put(d, sum, at, (uint32_t)(c * d->place.channel));
+        if (own.dx != NULL) {
+            tilewright_code_put(d, sum, at, (uint32_t)(c * own.place.channel));
         }
     }
 }

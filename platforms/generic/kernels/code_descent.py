@@ -21,7 +21,10 @@ from tilewright.platforms.generic.kernels.nest import operand_names, result_name
 from tilewright.platforms.generic.platform import PLATFORM
 
 TYPES = "qi8, i8, i32, qi8, i32, i32?, i16?, i8?, i32? -> i8|qi8, i32|i8, i32?, i8|qi8?, i8?"
-SOURCES = ["products_f32.h", *ROUNDING, "whole_steps.h", "code_move.h", "code_descent.h"]
+SOURCES = ["products_f32.h", *ROUNDING, "whole_steps.h", "code_move.h", "code_blocks.h", "code_descent.h"]
+DEPTHWISE = [*ROUNDING, "whole_steps.h", "plane_i8.h", "spread_i8.h", "code_move.h"]
+GATHERED = 64
+"""Pixels, about, of which four lanes are gathered at once: whole rows of the gradient."""
 REACH_BYTES = 10
 """What is kept of a column: the taps that meet it."""
 
@@ -45,29 +48,41 @@ class CodeDescentContext:
     own: int
     slopes: int
     columns: int
+    gathered: int
+    at_once: int
 
 
 @dataclass(frozen=True)
 class Room:
-    """Bytes of scratch: weights of four channels aside, slopes of a tap behind them, then what meets each column."""
+    """Bytes of scratch: weights of four channels aside, slopes of a tap behind them, then what meets each column, then
+    what four lanes read for the pixels that are summed `at_once`."""
 
     aside: int
     slopes: int
     columns: int
+    at_once: int
+
+    @property
+    def gathered(self) -> int:
+        """Where that begins."""
+        return self.aside + self.slopes + -(-self.columns // 4) * 4
 
     @property
     def total(self) -> int:
         """All of it."""
-        return self.aside + self.slopes + self.columns
+        return self.gathered + 8 * self.at_once
 
 
 def room_of(call: Call) -> Room:
     """The scratch of a call; none for a layer of one row."""
-    term, back, learns = code_term(call), CodeDescentResult.DX in call.present, CodeDescentResult.NEXT in call.present
+    term, back = code_term(call), CodeDescentResult.DX in call.present
+    learns = CodeDescentResult.NEXT in call.present
     if term.matrix and term.size[1] == 1:
-        return Room(0, 0, 0)
-    aside = -(-8 * term.results * term.taps // 4) * 4 if back else 0
-    return Room(aside, 16 * term.results if learns else 0, REACH_BYTES * term.size[1] if back else 0)
+        return Room(0, 0, 0, 0)
+    results, (rows, columns) = -(-term.results // 4) * 4, term.outs
+    whole = max(1, min(rows, GATHERED // columns)) * columns
+    aside, met = 8 * results * term.taps if back else 0, REACH_BYTES * term.size[1] if back else 0
+    return Room(aside, 16 * results if learns else 0, met, whole if learns else 0)
 
 
 def place_steps(tensor: Tensor, term: DescentTerm) -> Steps:
@@ -126,13 +141,15 @@ def context_of(operands: Operands) -> CodeDescentContext:
     following = [
         _results(operands, call, place, term) for place in (CodeDescentResult.NEXT, CodeDescentResult.NEXT_REST)
     ]
+    y_steps = steps_of(operands, call.tensor(CodeDescentPlace.CODES), term)
+    even = term.outs[0] == 1 or y_steps[2] == term.outs[1] * y_steps[3]
+    at_once = room.at_once if even else min(room.at_once, term.outs[1])
     return CodeDescentContext(
-        term, bool(call.integer("turned", 0)), steps_of(operands, x, term),
-        steps_of(operands, call.tensor(CodeDescentPlace.CODES), term), place_steps(x, term),
+        term, bool(call.integer("turned", 0)), steps_of(operands, x, term), y_steps, place_steps(x, term),
         (lying[0], lying[1], following[0], following[1]), {**given, **made}, the_quantisation(x).zero_point[0],
         (call.integer("low", -256), call.integer("high", 256)), call.integer("before", 0),
         call.integer("places", 0), call.integer("share_bits", 0), call.integer("own"), room.aside,
-        room.aside + room.slopes,
+        room.aside + room.slopes, room.gathered, at_once,
     )  # fmt: skip
 
 
@@ -185,7 +202,7 @@ def spread_of(term: DescentTerm) -> tuple[tuple[int, int], tuple[int, int]]:
 
 @PLATFORM.kernel(
     "CodeDescent", types=TYPES, template="code_depthwise.c.mako", layout=("same", "same"), preference=10,
-    sources=[*ROUNDING, "whole_steps.h", "plane_i8.h", "spread_i8.h", "code_move.h"],
+    sources=DEPTHWISE,
 )  # fmt: skip
 class CodeDescentDepthwise(CodeDescent):
     """Plane by plane: slopes and weights in registers, the plane and its gradient copied amid zeros."""

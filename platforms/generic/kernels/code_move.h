@@ -17,8 +17,10 @@ typedef struct {
     uint32_t back_start, step_start;
     tilewright_code_steps at_w, at_rest, at_next, at_next_rest;
     tilewright_code_steps place; /* the number of an element, by which numbers are drawn */
-    int16_t *aside; /* weights of four channels, [tap][result][channel] */
+    int16_t *aside; /* weights of four channels, tap by tap */
     int32_t *slopes;
+    int16_t *gathered; /* of four lanes, for as many pixels as are summed at once */
+    int at_once;
     tilewright_code_reach *columns;
     uint32_t seen; /* bits of all sums of the gradient */
 } tilewright_code_descent;
@@ -29,7 +31,7 @@ TILEWRIGHT_SOME int tilewright_code_place(const tilewright_code_steps *at, int r
 }
 
 /* A weight as it counts in the gradient of the operand. */
-TILEWRIGHT_SOME int32_t tilewright_code_shared(const tilewright_code_descent *d, int result, int32_t weight)
+TILEWRIGHT_WHOLE int32_t tilewright_code_shared(const tilewright_code_descent *d, int result, int32_t weight)
 {
     if (d->shares == NULL) {
         return weight;
@@ -37,25 +39,37 @@ TILEWRIGHT_SOME int32_t tilewright_code_shared(const tilewright_code_descent *d,
     return tilewright_down(weight * d->shares[result] + (1 << (13 - d->share_bits)), 14 - d->share_bits);
 }
 
-/* A weight moves by its slope. */
-TILEWRIGHT_SOME void tilewright_code_move(tilewright_code_descent *d, int result, int32_t slope, int32_t weight, int32_t rest,
-                                        uint32_t place, int8_t *next, int8_t *next_rest)
+/* A weight with what lies behind it, moved by a step, as both again. */
+TILEWRIGHT_WHOLE void tilewright_code_put_weight(int32_t whole, int32_t step, int8_t *next, int8_t *next_rest)
 {
-    int32_t whole = weight * 256 + rest;
-    if (slope != 0) {
+    const int32_t moved = tilewright_within(whole - step, -TILEWRIGHT_HEAVIEST, TILEWRIGHT_HEAVIEST);
+    const uint32_t above = (uint32_t)(moved + 32896) >> 8; /* 128 more than the weight */
+    *next = (int8_t)((int32_t)above - 128);
+    *next_rest = (int8_t)(moved + 32768 - (int32_t)(above << 8));
+}
+
+/* A weight moves by its slope, or stays with what lies behind it. */
+TILEWRIGHT_WHOLE void tilewright_code_move(const tilewright_code_descent *d, int result, int32_t slope, int32_t weight, int32_t rest,
+                                          uint32_t place, int8_t *next, int8_t *next_rest)
+{
+    if (slope == 0) {
+        *next = (int8_t)weight;
+        *next_rest = (int8_t)rest;
+    } else {
         int32_t step = tilewright_upper((int64_t)(slope * (1 << d->before)) * d->rates[result]);
-        if (d->places > 0) {
+        if (d->places > 30) {
             step = tilewright_dithered(step, d->places, tilewright_drawn(d->step_start, place));
+        } else if (d->places > 0) {
+            const uint32_t drawn = tilewright_drawn(d->step_start, place) >> (uint32_t)(32 - d->places);
+            const uint32_t above = ((uint32_t)(step + (1 << 30)) + drawn) >> (uint32_t)d->places;
+            step = (int32_t)above - (int32_t)((1u << 30) >> (uint32_t)d->places);
         } else {
             const int32_t left = d->places > -31 ? -d->places : 31;
             const int32_t limit = (2 * TILEWRIGHT_HEAVIEST) >> left;
             step = tilewright_within(step, -limit, limit) * (left < 17 ? 1 << left : 0);
         }
-        whole = tilewright_within(whole - step, -TILEWRIGHT_HEAVIEST, TILEWRIGHT_HEAVIEST);
+        tilewright_code_put_weight(weight * 256 + rest, step, next, next_rest);
     }
-    weight = tilewright_down(whole + 128, 8);
-    *next = (int8_t)weight;
-    *next_rest = (int8_t)(whole - weight * 256);
 }
 
 /* The gradient of a channel of a pixel over the pixel itself. */

@@ -17,6 +17,8 @@ static void ${f.name}(${f.parameters})
             count = pixel < ${pixels - 1} ? 2 : 1;
             tilewright_learnt_gather(&product, &learnt, image, group, pixel, learnt.gathered);
             tilewright_learnt_gather(&product, &learnt, image, group, pixel + count - 1, learnt.gathered + ${k.depth});
+            tilewright_learnt_order(&learnt, learnt.gathered);
+            tilewright_learnt_order(&learnt, learnt.gathered + ${k.depth});
             for (int first = 0; first < ${t.results}; first += 4) {
                 const int results = first < ${t.results - 3} ? 4 : ${t.results} - first;
                 int32_t sums[8];

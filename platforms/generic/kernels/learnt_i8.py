@@ -24,7 +24,7 @@ from tilewright.platforms.generic.kernels.nest import operand_names
 from tilewright.platforms.generic.platform import PLATFORM
 
 TYPES = "qi8, qi8, i32|i64? -> qi8|qu8"
-SOURCES = ["products_f32.h", "learnt_i8.h", *ROUNDING]
+SOURCES = ["products_f32.h", "learnt_i8.h", "learnt_blocks.h", *ROUNDING]
 MOST_TAPS = 25
 """Taps of a depthwise window that are written out."""
 
@@ -33,8 +33,8 @@ MOST_TAPS = 25
 class LearntContext:
     """The product and how its operands lie; `bias` is a C expression of what the sum of a channel starts from.
 
-    A pixel reads `depth` inputs in `runs`: how many, how long, the step of weights within one, columns of the window, and
-    the steps of weights by rows and columns of it. Of a depthwise layer `plane` are rows and columns amid zeros.
+    A pixel reads `depth` inputs in `runs`: how many, how long, the step of weights within one, columns of the window,
+    and the steps of weights by rows and columns of it. Of a depthwise layer `plane` are rows and columns amid zeros.
     """
 
     product: DescentTerm

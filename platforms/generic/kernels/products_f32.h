@@ -15,6 +15,9 @@ typedef struct {
 } tilewright_meeting;
 
 /* Where the rows and columns of both begin that meet at a tap, and how many they are. */
+#if defined(__GNUC__)
+__attribute__((unused)) /* a network may need its sizes alone */
+#endif
 static inline tilewright_meeting tilewright_meet(const tilewright_product *p, int tap)
 {
     const int at[2] = {tap / p->kernel[1], tap % p->kernel[1]};

@@ -28,12 +28,12 @@ def code_descent(r: Draw, op: str) -> Sketch:
         shape = (channels, results) if turned else (results, channels)
         gradient, window = _codes(r, rows, results), descent_matrix(turned=turned)
     else:
-        groups = r.choice([g for g in (1, 1, 2, channels) if channels % g == 0])
+        groups = r.choice([g for g in (1, 1, 2, channels, channels) if channels % g == 0])
         kernel, stride, dilation = r.randint(1, 3), r.choice((1, 1, 2)), r.choice((1, 1, 2))
         begin, reach = r.randint(0, (kernel - 1) * dilation), (kernel - 1) * dilation + 1
         sizes, images = (r.randint(3, 7),) * rank, r.choice((1, 1, 2))
         outs = tuple(max(1, (size + begin + r.randint(0, 1) - reach) // stride + 1) for size in sizes)
-        results = r.choice((1, 3, 4, 5, 8)) * groups
+        results = (1 if groups == channels and r.random() < 0.6 else r.choice((1, 3, 4, 5, 8))) * groups
         x, shape = data(r, (images, channels, *sizes)), (results, channels // groups, *(kernel,) * rank)
         gradient = _codes(r, images, results, *outs)
         window = descent_window(groups, (stride,) * rank, (dilation,) * rank, (begin,) * rank)
