@@ -69,8 +69,8 @@ class Room:
 
     @property
     def total(self) -> int:
-        """All of it."""
-        return self.gathered + 8 * self.at_once
+        """All of it; pixels are gathered in pairs."""
+        return self.gathered + 8 * (self.at_once + self.at_once % 2)
 
 
 def room_of(call: Call) -> Room:
