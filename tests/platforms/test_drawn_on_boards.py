@@ -40,6 +40,7 @@ CALLS = 6
         ("pulp", "qemu_pulp", "TiledCodedAttention"),
         ("pulp", "qemu_pulp", "TiledRowCodes"),
         ("pulp", "qemu_pulp", "TiledNormF32"),
+        ("pulp", "qemu_pulp", "TiledRootF32"),
         ("pulp", "qemu_pulp", "TiledConvF32"),
         ("pulp", "qemu_pulp", "TiledDescentF32"),
         ("pulp", "qemu_pulp", "TiledNormalisedI8"),

@@ -9,12 +9,13 @@ static inline uint32_t tilewright_attention_words(const float *q, int depth, flo
 {
     const float rounding = tilewright_float(0x4B400000u); /* 3 * 2^22: the last bits are the nearest whole number */
     const int32_t largest = tilewright_largest(q, depth, tilewright_float(0x0DA24260u), 0x7FFFFFFFu);
-    float most, room, factor;
-    int32_t exponent, bits;
+    float most, reach, factor;
+    int32_t exponent, bits, limit_bits;
     (void)memcpy(&most, &largest, sizeof most);
-    room = limit / (unit * most);
-    (void)memcpy(&exponent, &room, sizeof exponent);
-    exponent = (exponent >> 23 & 255) - 127;
+    reach = unit * most;
+    (void)memcpy(&bits, &reach, sizeof bits);
+    (void)memcpy(&limit_bits, &limit, sizeof limit_bits);
+    exponent = (limit_bits - bits) >> 23; /* that of limit / reach, rounded down */
     exponent = exponent < 2 ? 2 : exponent > 32 ? 32 : exponent;
     bits = (exponent + 127) << 23;
     (void)memcpy(&factor, &bits, sizeof factor);
@@ -22,9 +23,7 @@ static inline uint32_t tilewright_attention_words(const float *q, int depth, flo
     for (int e = 0; e < depth; e += 4) {
         uint32_t upper = 0, lower = 0;
         for (int i = 3; i >= 0; i--) {
-            const float scaled = q[e + i] * factor;
-            const float limited = scaled > limit ? limit : scaled >= -limit ? scaled : -limit;
-            const float shifted = limited + rounding;
+            const float shifted = tilewright_limited(q[e + i] * factor, limit) + rounding;
             (void)memcpy(&bits, &shifted, sizeof bits);
             upper = upper << 8 | ((uint32_t)bits >> 8 & 255u);
             lower = lower << 8 | ((uint32_t)bits & 255u);

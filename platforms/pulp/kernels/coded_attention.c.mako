@@ -101,7 +101,7 @@ ${walk(chunk.text, '[score] "+&r"(score), [value] "+&r"(value)' if k.shares else
 }
 
 /* The largest elements of rows, by all cores; the part of it that each row has; then lines, shared among the cores. */
-static void ${f.name}(${f.parameters})
+TILEWRIGHT_PHASES void ${f.name}(${f.parameters})
 {
     uint32_t *const factors = (uint32_t *)scratch; /* of keys, then of values, these doubled */
     int32_t *const largest = (int32_t *)(void *)(factors + ${2 * z.rows}); /* of keys by every core, of values, of all */
@@ -134,7 +134,7 @@ static void ${f.name}(${f.parameters})
     (void)memcpy(&most_key, largest + 2 * cores, sizeof most_key);
     (void)memcpy(&most_value, largest + 2 * cores + 1, sizeof most_value);
     for (int line = tilewright_share(tile->lines, core, cores); line < end; line++) {
-        const int head = line / tile->queries;
+        const int head = tile->queries == 1 ? line : line / tile->queries;
         const ${byte} *keys = k + head * ${z.rows * z.key_bytes};
         const ${byte} *values = v + head * ${z.rows * z.value_bytes};
         float *const sums = y + line * ${z.value_depth};
@@ -142,7 +142,9 @@ static void ${f.name}(${f.parameters})
         int32_t high = INT32_MIN / 2;
         uint32_t total = 0;
         float share;
-        memset(sums, 0, ${4 * z.value_depth});
+        for (int e = 0; e < ${z.value_depth}; e++) {
+            tilewright_put_word(sums + e, 0);
+        }
         for (int begin = 0; begin < count; begin += ${z.block}) {
             const int rows = count - begin < ${z.block} ? count - begin : ${z.block};
             const int32_t higher = ${f.name}_scores(keys, factors + begin, score, rows, high, query_high, query_low);

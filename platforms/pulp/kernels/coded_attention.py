@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from tilewright.operators import ATTENTION_BLOCK, attention_units, coded_widths
 from tilewright.platform import Call, Constant, Operands, Rule, TiledKernelMethods, TileView, prefer, whole
 from tilewright.platforms.generic.kernels.coded_attention import CodedAttention, CodedContext
 from tilewright.platforms.pulp.kernels.attention_loops import COLUMNS, HELD_WORDS, mixed, scores, shared
+from tilewright.platforms.pulp.kernels.floats import bits_of
 from tilewright.platforms.pulp.kernels.listing import Listing
 from tilewright.platforms.pulp.kernels.windows import CORES
 from tilewright.platforms.pulp.platform import PLATFORM
@@ -124,7 +124,7 @@ class TiledCodedAttention(TiledKernelMethods):
             if times
         ]  # fmt: skip
         return AttentionContext(
-            size, _bits(units.factor), _bits(units.unit), _bits(units.query), _bits(4 * units.share),
+            size, bits_of(units.factor), bits_of(units.unit), bits_of(units.query), bits_of(4 * units.share),
             _text(scores(words, size.four)) if words <= HELD_WORDS else "",
             "" if alone else _text(shared(size.total_shift)), tuple(chunks),
         )  # fmt: skip
@@ -141,8 +141,3 @@ def core_bytes(depth: int) -> int:
 
 def _text(listing: Listing) -> str:
     return listing.text("        ")
-
-
-def _bits(value: float | np.float32) -> str:
-    """A float as the integer of its bits."""
-    return f"0x{int(np.float32(value).view(np.uint32)):08X}u"

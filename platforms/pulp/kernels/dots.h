@@ -22,6 +22,17 @@ static inline float tilewright_float(uint32_t bits)
     return value;
 }
 
+/* From -limit to limit, which is what no number becomes. */
+static inline float tilewright_limited(float x, float limit)
+{
+#if defined(TILEWRIGHT_XPULP) && defined(__riscv_flen)
+    __asm__("fmax.s %0, %0, %1\n\tfmin.s %0, %0, %2" : "+&f"(x) : "f"(-limit), "f"(limit));
+    return x;
+#else
+    return x > limit ? limit : x >= -limit ? x : -limit;
+#endif
+}
+
 #ifdef TILEWRIGHT_XPULP
 static inline int32_t tilewright_dot(int32_t sum, uint32_t signed_bytes, uint32_t others)
 {
