@@ -40,8 +40,8 @@ class NormContext:
 
 
 class _Rows(TiledKernelMethods):
-    """What both norms say of themselves. Their phases are eight sums, eight more of a row that loses its mean, a factor,
-    and elements.
+    """What both norms say of themselves; phases are eight sums, eight more of a row that loses its mean, a factor, and
+    elements.
     """
 
     tile_type = "tilewright_line_tile"
