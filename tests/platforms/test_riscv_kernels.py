@@ -133,7 +133,7 @@ def test_extreme_codes_and_weights_are_bit_exact(board: str, tmp_path: Path) -> 
     vectors = board == "qemu_rv32gcv"
     assert bound["lowest"] == bound["highest"] == ("ConvVectorI8" if vectors else "ConvBlockI8")
     assert bound["lowdense"] == ("DenseVectorI8" if vectors else "DenseBlockI8")
-    assert bound["lowdw"] == "DepthwiseWindowI8"
+    assert bound["lowdw"] == ("DepthwiseVectorI8" if vectors else "DepthwiseWindowI8")
 
 
 def test_winograd_is_exact_and_offered_for_speed_only(tmp_path: Path) -> None:
@@ -167,9 +167,16 @@ def test_pairs_of_channels_in_a_word_are_exact_and_offered_for_speed_only(tmp_pa
 
 
 def test_vectors_compute_every_shape(tmp_path: Path) -> None:
-    bound = kernels(check([*CONVOLUTIONS, *WIDTHS, *DEPTHWISE, *DENSE], "qemu_rv32gcv", tmp_path))
+    wide = Layer("dw_wide", (1, 70, 6, 9), (70, 1, 3, 3), x_zero=-9, attributes={"group": 70, **SAME})
+    bound = kernels(check([*CONVOLUTIONS, *WIDTHS, *DEPTHWISE, wide, *DENSE], "qemu_rv32gcv", tmp_path))
     assert {bound[layer.name] for layer in (*CONVOLUTIONS, *WIDTHS)} == {"ConvVectorI8"}
+    assert {bound[layer.name] for layer in (*DEPTHWISE, wide)} == {"DepthwiseVectorI8"}
     assert {bound[layer.name] for layer in DENSE} == {"DenseVectorI8"}
+
+
+def test_vectors_compute_large_and_dilated_depthwise_windows(tmp_path: Path) -> None:
+    bound = kernels(check(LINES, "qemu_rv32gcv", tmp_path, ("random", "low", "high")))
+    assert {bound[layer.name] for layer in LINES} == {"DepthwiseVectorI8"}
 
 
 @pytest.mark.parametrize("board", ["qemu_rv32imafc", "qemu_rv32gcv"])

@@ -15,7 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 from tilewright.numerics import C_TYPES, ROUNDING, accumulator, proof, requantise
-from tilewright.platform import Call, Constant, DType, KernelMethods, Operands, Work
+from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands, Work
 from tilewright.platforms.generic.kernels import conv_i8, depthwise_i8
 from tilewright.platforms.generic.kernels.blocks import Axis
 from tilewright.platforms.riscv.kernels.blocks_i8 import ATTRIBUTE, Scalars, scalars
@@ -195,7 +195,7 @@ class DepthwiseMethods(KernelMethods):
 
 @PLATFORM.kernel(
     "Conv", types=conv_i8.TYPES, template="depthwise_i8.c.mako", layout="channels_last",
-    sources=["scalar.h", *ROUNDING], preference=40,
+    sources=["scalar.h", *ROUNDING], preference=40, requires=Needs(lacks=("rvv",)),
 )  # fmt: skip
 class DepthwiseWindowI8(DepthwiseMethods):
     """Integer depthwise convolution with its window in registers."""
@@ -210,7 +210,7 @@ class DepthwiseWindowI8(DepthwiseMethods):
 
 @PLATFORM.kernel(
     "Conv", types=conv_i8.TYPES, template="depthwise_i8.c.mako", layout="channels_last",
-    sources=["scalar.h", *ROUNDING], preference=45,
+    sources=["scalar.h", *ROUNDING], preference=45, requires=Needs(lacks=("rvv",)),
 )  # fmt: skip
 class DepthwisePlaneI8(DepthwiseMethods):
     """Integer depthwise convolution whose result may take its operand's place: each channel is copied aside first."""

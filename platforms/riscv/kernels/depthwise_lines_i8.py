@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.numerics import C_TYPES, ROUNDING, accumulator, proof, requantise
-from tilewright.platform import Call, Constant, DType, KernelMethods, Operands, Work
+from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands, Work
 from tilewright.platforms.generic.kernels import conv_i8, depthwise_i8
 from tilewright.platforms.generic.kernels.blocks import Axis, axis
 from tilewright.platforms.riscv.kernels.blocks_i8 import ATTRIBUTE, Scalars, scalars
@@ -122,7 +122,7 @@ def is_whole(h: Axis, w: Axis) -> bool:
 
 @PLATFORM.kernel(
     "Conv", types=conv_i8.TYPES, template="depthwise_lines_i8.c.mako", layout="channels_last",
-    sources=["scalar.h", *ROUNDING], preference=42,
+    sources=["scalar.h", *ROUNDING], preference=42, requires=Needs(lacks=("rvv",)),
 )  # fmt: skip
 class DepthwiseLinesI8(KernelMethods):
     """Integer depthwise convolution of any window, line by line of a copied channel."""

@@ -78,6 +78,15 @@ def block_of(call: Call, channels: int, results: int, run: int, dtype: DType) ->
     return VectorBlock(rows_at_once(results, lanes), lanes, unroll, call.tensor(0).dtype, dtype)
 
 
+def work(results: int, channels: int, depth: int, groups: int = 1) -> float:
+    """Instructions of blocks: steps of the sums, codes, and what pixels and blocks take beside."""
+    lanes = lanes_of(channels)
+    rows = rows_at_once(results, lanes)
+    blocks = -(-channels // lanes)
+    each = depth * (3.5 + 2.25 * rows) + 8 * rows + 45
+    return groups * -(-results // rows) * (blocks * each + 13 * rows)
+
+
 def printed(call: Call, block: VectorBlock) -> tuple[tuple[str, ...], tuple[str, ...], tuple[tuple[str, str], ...]]:
     """Instructions of the sums and of their codes, which are stored as sums where the codes have no form of 32 bits."""
     form, y_type = requantise(proof(call), DType.I32), call.outputs[0].dtype
@@ -125,6 +134,12 @@ class ConvVectorI8(KernelMethods):
         first = made.gather or made.groups.results <= made.block.lanes
         return ((0, 0, gap_bytes(*steps, reads_before_writing=first)),)
 
+    def cost(self, call: Call) -> float:
+        """Blocks of all pixels."""
+        groups, y = call.integer("group", 1), call.outputs[0]
+        depth = call.tensor(1).elements // call.shape(1)[0]
+        return work(y.elements // y.shape[1], y.shape[1] // groups, depth, groups)
+
     def context(self, operands: Operands) -> VectorContext:
         """The numbers of the windows."""
         call = operands.call
@@ -163,6 +178,11 @@ class DenseVectorI8(KernelMethods):
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Weights in blocks of a vector's columns."""
         return dense_i8.dense_constants(operands, lanes_of(operands.call.outputs[0].shape[-1]), DType.I32)
+
+    def cost(self, call: Call) -> float:
+        """Blocks of all rows."""
+        y = call.outputs[0]
+        return work(y.elements // y.shape[-1], y.shape[-1], call.shape(0)[-1])
 
     def context(self, operands: Operands) -> VectorContext:
         """The rows as pixels of a pointwise convolution."""
