@@ -51,6 +51,7 @@ class Network:
     constants: list[onnx.TensorProto] = field(default_factory=list)
     inputs: dict[str, tuple[tuple[int, ...], type]] = field(default_factory=dict)
     outputs: dict[str, type] = field(default_factory=dict)
+    opset: int = 17
 
     def constant(self, name: str, value: npt.ArrayLike) -> str:
         self.constants.append(numpy_helper.from_array(np.asarray(value), name))
@@ -95,14 +96,17 @@ class Network:
         self.outputs[f"{n}_y"] = kind
 
     def save(self, path: Path) -> Path:
-        types: dict[type, int] = {np.int8: TensorProto.INT8, np.uint8: TensorProto.UINT8, np.float32: TensorProto.FLOAT}
+        types: dict[type, int] = {
+            np.int8: TensorProto.INT8, np.uint8: TensorProto.UINT8, np.float32: TensorProto.FLOAT,
+            np.int16: TensorProto.INT16, np.uint16: TensorProto.UINT16,
+        }  # fmt: skip
         graph = helper.make_graph(
             self.nodes, "layers",
             [helper.make_tensor_value_info(n, types[kind], shape) for n, (shape, kind) in self.inputs.items()],
             [helper.make_tensor_value_info(n, types[kind], None) for n, kind in self.outputs.items()],
             self.constants,
         )  # fmt: skip
-        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=10), path)
         return path
 
     def feeds(self, how: str) -> dict[str, Array]:

@@ -9,6 +9,7 @@ at = f"p < {k.pixels - b} ? p : {k.pixels - b}"
 grouped = k.groups.count > 1
 results = k.groups.results
 even = results // 2 * 2
+depth_words = k.depth // (2 if c.more_bits else 4)
 %>\
 % if k.way == "patch":
 /* Copies the inputs of one pixel side by side. */
@@ -143,12 +144,12 @@ static void ${f.name}(${f.parameters})
                 ${f.name}_patch(${x} + ${times("g", k.channels)}, patch + j * ${k.depth}, top[j], left[j]);
             }
             ${widen}(sources, xs, ${k.depth // 4});
-            tilewright_matrix${b}${c.form}(xs, w + ${times("g", results * k.depth // 4)}, table + ${times("g", results * c.table_step)}, to + ${times("g", results)}, ${k.depth // 2}, ${results}, ${k.out_channels}, codes);
+            tilewright_matrix${b}${c.form}(xs, w + ${times("g", results * depth_words)}, table + ${times("g", results * c.table_step)}, to + ${times("g", results)}, ${k.depth // 2}, ${results}, ${k.out_channels}, codes);
         }
 % else:
         tilewright_matrix${b}${c.form}(xs, w, table, to, ${k.depth // 2}, ${even}, ${k.out_channels}, codes);
 % if k.out_channels % 2:
-        tilewright_matrix${b}${c.form}(xs, w + ${even * k.depth // 4}, table + ${even * c.table_step}, to + ${k.out_channels - 2}, ${k.depth // 2}, 2, ${k.out_channels}, codes);
+        tilewright_matrix${b}${c.form}(xs, w + ${even * depth_words}, table + ${even * c.table_step}, to + ${k.out_channels - 2}, ${k.depth // 2}, 2, ${k.out_channels}, codes);
 % endif
 % endif
     }

@@ -79,7 +79,7 @@ class ConvContext:
 
 
 def weights_of(call: Call) -> Array:
-    """[OC, kh * kw * IC, padded to fours] in int8."""
+    """[OC, kh * kw * IC, padded to fours], in int8 where they fit."""
     weights, _ = portable.weights_of(call)
     if weights.ndim == 3:
         weights = weights[:, :, None, :]
@@ -98,11 +98,17 @@ def fits(call: Call) -> str | None:
         return why
     if call.integer("group", 1) != 1:
         return "the kernel handles one group"
-    return _refused(call)
+    return _refused(call) or eight_bits(call)
+
+
+def eight_bits(call: Call) -> str | None:
+    """None for weights of eight bits."""
+    fit = portable.weights_of(call)[1] is DType.I8
+    return None if fit else "weights minus their zero point need more than eight bits"
 
 
 def accepts_groups(call: Call) -> str | None:
-    """Any number of groups with an even number of results each, and else what `fits` asks for."""
+    """Any number of groups with an even number of results each, and else what `fits` asks for but the weights."""
     if (why := portable.accepts(call)) is not None:
         return why
     groups = groups_of(call)
@@ -116,8 +122,6 @@ def accepts_groups(call: Call) -> str | None:
 def _refused(call: Call) -> str | None:
     if call.outputs[0].shape[1] < 2:
         return "the kernel computes two output channels at once"
-    if portable.weights_of(call)[1] is not DType.I8:
-        return "weights minus their zero point need more than eight bits"
     return None
 
 
@@ -139,7 +143,8 @@ class ConvDsp(KernelMethods):
 
     def accepts(self, call: Call) -> str | None:
         """What `accepts_groups` asks for, and a requantisation that rounds once or twice."""
-        return accepts_groups(call) or matrix_i8.refusal_of_both(call)
+        why = accepts_groups(call) or matrix_i8.refusal_of_weights(call, portable.weights_of(call)[0])
+        return why or matrix_i8.refusal_of_both(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Weights in pairs of channels, starts and multipliers, and a run of zero points for taps outside."""
@@ -212,7 +217,7 @@ def work(call: Call) -> ConvWork:
     prepared, codes = matrix_i8.conv_channels(call, weights)
     at_once, groups = matrix_i8.pixels_at_once(pixels), groups_of(call)
     blocks, pairs, depth = -(-pixels // at_once), len(prepared.pairs), int(weights.shape[1])
-    step = matrix_i8.COST[at_once] + (0 if "_paired" in codes.form else 1)
+    step = matrix_i8.COST[at_once] + codes.extra
     taps, channels, way = h.kernel * w.kernel, groups.channels, way_of(call)
     inner = inner_blocks(h, w, 1 if way == "patch" else at_once)
     runs, tests, copies = float(blocks), 0.0, 0.0

@@ -31,7 +31,7 @@ static void ${f.name}(${f.parameters})
 % endif
 % for first, count in ((0, even), (rest - 2, 2 * (rest % 2))):
 % if count and rest >= 2:
-<% column = k.wide + first; at_word = k.wide * k.depth // 4 + (first + 1) // 2 * k.depth // 2; at_table = k.wide * c.table_step + (first + 1) // 2 * 2 * c.table_step %>\
+<% column = k.wide + first; at_word = k.wide * k.depth // 4 + (first + 1) // 2 * k.depth // (1 if c.more_bits else 2); at_table = k.wide * c.table_step + (first + 1) // 2 * 2 * c.table_step %>\
         tilewright_matrix${b}${c.form}(xs, ${plus("w", at_word)}, ${plus("table", at_table)}, ${y} + ${plus(times("at", k.columns), column)}, ${k.depth // 2}, ${count}, ${k.columns}, codes);
 % endif
 % endfor

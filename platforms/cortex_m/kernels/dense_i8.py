@@ -57,18 +57,20 @@ class DenseContext:
 
 
 def accepts(call: Call) -> str | None:
-    """What `fits` asks for, and a plain requantisation."""
-    return fits(call) or matrix_i8.refusal(call)
+    """What `fits` asks for, weights of eight bits and a plain requantisation."""
+    if (why := fits(call)) is not None:
+        return why
+    if portable.matrix(call)[1] is not DType.I8:
+        return "weights minus their zero point need more than eight bits"
+    return matrix_i8.refusal(call)
 
 
 def fits(call: Call) -> str | None:
-    """Two or more columns, weights of eight bits."""
+    """Two or more columns."""
     if (why := portable.accepts(call)) is not None:
         return why
     if call.outputs[0].shape[-1] < 2:
         return "the kernel computes two columns at once"
-    if portable.matrix(call)[1] is not DType.I8:
-        return "weights minus their zero point need more than eight bits"
     return None
 
 
@@ -109,7 +111,7 @@ def work(call: Call) -> DenseWork:
     wide, rows = wide_of(call, weights), rows_of(call)
     at_once = matrix_i8.pixels_at_once(rows)
     blocks, pairs = -(-rows // at_once), (columns - wide + 1) // 2
-    step = matrix_i8.COST[at_once] + (0 if "_paired" in codes_of(call, weights).form else 1)
+    step = matrix_i8.COST[at_once] + codes_of(call, weights).extra
     return DenseWork(
         wide_products=wide * depth,
         core_instructions=blocks * pairs * depth / 2 * step,
@@ -129,7 +131,9 @@ class DenseDsp(KernelMethods):
 
     def accepts(self, call: Call) -> str | None:
         """What `fits` asks for, and a requantisation that rounds once or twice."""
-        return fits(call) or matrix_i8.refusal_of_both(call)
+        if (why := fits(call)) is not None:
+            return why
+        return matrix_i8.refusal_of_weights(call, portable.matrix(call)[0]) or matrix_i8.refusal_of_both(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Weights in pairs of columns, by eights where a single row takes them so."""

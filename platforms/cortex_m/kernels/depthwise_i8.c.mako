@@ -10,11 +10,11 @@ plane = k.columns * k.column_words
 per_unit = p.stride if p.stride == 2 else 2
 results = 1 if p.stride == 2 else 2
 single = k.at_once == k.units
-zero = k.zero_point & 0xFF
-zeros = zero * 0x01010101
-wide_zero = (k.zero_point & 0xFFFF) * 0x10001
-x = "x" if k.x_type == "int8_t" else "(const int8_t *)x"
-y = "y" if k.y_type == "int8_t" else "(int8_t *)y"
+zeros = (k.zero_point & 0xFFFF) * 0x10001 if k.halves else (k.zero_point & 0xFF) * 0x01010101
+wide_zero = (k.zero_point & 0xFFFF) * 0x10001 ^ k.flip
+element, code = "int16_t" if k.halves else "int8_t", f"int{k.y_bits}_t"
+x = "x" if k.x_type == element else f"(const {element} *)x"
+y = "y" if k.y_type == code else f"({code} *)y"
 group = p.dilation
 first_full = -(-p.pad // (2 * group)) * group
 last_full = (p.size + p.pad) // (2 * group) * group
@@ -45,30 +45,37 @@ q_last = min(k.columns, q.size + q.pad)
 % else:
                     sum${r} = tilewright_shifted(${k.scale}(sum${r}, multiplier, addend), shift);
 % endif
-                    to[${(to * results - to % group + r * group) * k.y_p}] = (int8_t)tilewright_limit(${"TILEWRIGHT_LIMITED" if k.limited else "0"}, sum${r}, codes);
+                    to[${(to * results - to % group + r * group) * k.y_p}] = (${code})tilewright_limit(${"TILEWRIGHT_LIMITED" if k.limited else "0"}, sum${r}, codes);
 % else:
                     to[${(to * results - to % group + r * group) * k.y_p}] = (int8_t)TILEWRIGHT_SATURATE(tilewright_scale(sum${r}, multiplier, addend), ${k.shift});
 % endif
 % endfor
 </%def>\
+<%def name="two(part, first, second, to)">\
+% if k.halves:
+tilewright_two(${first}${f" ^ {k.flip}u" if k.flip else ""}, ${second}${f" ^ {k.flip}u" if k.flip else ""}, ${to}, ${plane});\
+% else:
+tilewright_two(tilewright_${part}(${first}), tilewright_${part}(${second}), ${to}, ${plane});\
+% endif
+</%def>\
 <%def name="edge(part)">
                         const int at = ${plus(band_word, -p.pad)};
                         const uint32_t first = at >= 0 && at < ${p.size} ? tilewright_load(s + ${times("at", p.x_stride)}) : ${zeros}u;
                         const uint32_t second = at + ${group} >= 0 && at + ${group} < ${p.size} ? tilewright_load(s + ${times(f"(at + {group})", p.x_stride)}) : ${zeros}u;
-                        tilewright_two(tilewright_${part}(first), tilewright_${part}(second), to + g, ${plane});
+                        ${two(part, "first", "second", "to + g")}
 </%def>\
 <%def name="fill(part)">
                 for (int column = ${q_first}; column < ${q_last}; column++) {
-                    const int8_t *const s = ${x} + ${times(f"({plus('column', -q.pad)})", q.x_stride)} + group;
+                    const ${element} *const s = ${x} + ${times(f"({plus('column', -q.pad)})", q.x_stride)} + group${" + 2" if k.halves and part == "odd" else ""};
                     uint32_t *const to = planes + ${times("column", k.column_words)};
                     int g = 0;
                     for (; g < first_full; g++) {
 ${edge(part)}\
                     }
-                    const int8_t *r = s + ${times(f"({plus('2 * (band + g)', -p.pad)})", p.x_stride)};
+                    const ${element} *r = s + ${times(f"({plus('2 * (band + g)', -p.pad)})", p.x_stride)};
                     for (; g < last_full; ${"g++" if group == 1 else f"g += {group}"}) {
 % for n in range(group):
-                        tilewright_two(tilewright_${part}(tilewright_load(r${f" + {n * p.x_stride}" if n else ""})), tilewright_${part}(tilewright_load(r + ${(n + group) * p.x_stride})), to + g${f" + {n}" if n else ""}, ${plane});
+                        ${two(part, f"tilewright_load({plus('r', n * p.x_stride)})", f"tilewright_load(r + {(n + group) * p.x_stride})", plus("to + g", n))}
 % endfor
                         r = &r[${2 * group * p.x_stride}];
                     }
@@ -85,7 +92,7 @@ ${edge(part)}\
                         const int at = ${plus(band_word, -p.pad)};
                         const int first = at >= 0 && at < ${p.size} ? s[${times("at", p.x_stride)}] : ${k.zero_point};
                         const int second = at + ${group} >= 0 && at + ${group} < ${p.size} ? s[${times(f"(at + {group})", p.x_stride)}] : ${k.zero_point};
-                        to[g] = ((uint32_t)first & 0xffffu) | (uint32_t)second << 16;
+                        to[g] = ${f"{k.flip}u ^ " if k.flip else ""}(((uint32_t)first & 0xffffu) | (uint32_t)second << 16);
                     }
                 }
 </%def>\
@@ -106,9 +113,9 @@ ${edge(part)}\
 % endif
 % endif
                 const uint32_t *from = ${first};
-                int8_t *out = ${y} + ${times("band", k.y_p * results)} + channel;
+                ${code} *out = ${y} + ${times("band", k.y_p * results)} + channel;
                 for (int o = 0; o < ${q.out}; o++) {
-                    int8_t *to = out;
+                    ${code} *to = out;
                     uint32_t v;
                     int32_t sum0;
 % if results == 2:
@@ -177,10 +184,15 @@ ${fill("odd" + ("_unsigned" if k.unsigned else ""))}\
                 }
 <% plane_of = f"planes + {times('(i & 1)', plane)}" %>\
 % if k.multiplier == 1:
-                const int channel = group + (i & 1) * 2 + i / 2;
+                const int channel = group + ${"i" if k.halves else "(i & 1) * 2 + i / 2"};
+% if k.channels % 4:
+                if (channel < c) {
+                    continue; /* its result may lie in the place of its inputs already */
+                }
+% endif
 ${channel(plane_of)}\
 % else:
-                const int from_channel = group + (i & 1) * 2 + i / 2;
+                const int from_channel = group + ${"i" if k.halves else "(i & 1) * 2 + i / 2"};
                 for (int channel = from_channel * ${k.multiplier}; channel < (from_channel + 1) * ${k.multiplier}; channel++) {
 ${indented(capture(channel, plane_of))}\
                 }

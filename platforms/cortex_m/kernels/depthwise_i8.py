@@ -44,6 +44,11 @@ SINGLE = 4
 """Inputs of a single channel are loaded one by one, so its plane costs as much as those of so many channels."""
 LARGEST_PLANE = 0.25
 """Of the bytes of the result: the plane of a single channel is larger than what other kernels gather."""
+OFFSET = 1 << 15
+"""What is taken from unsigned codes of 16 bits."""
+WIDEST = 1 << 13
+"""Weights that stay inside of 16 bits once they are doubled."""
+TYPES = "qi8|qu8|qi16|qu16, qi8|qu8|qi4|qu4|qi16, i32? -> qi8|qu8|qi16|qu16"
 LARGEST_GROUP = 128
 """Multiplications of one dilated group, which stand in one turn."""
 
@@ -65,12 +70,16 @@ class DepthwiseContext:
     Each input channel gives `multiplier` results; `units`, `rest` and `at_once` are those of `Bands`.
 
     `addend` is C of what comes to a rounded product where channels differ in it, `shift` where they do not.
-    Codes of `two_signs` are rounded twice, others are `scale` of a sum, its multiplier and its addend.
+    Codes of `two_signs` are rounded twice, others are `scale` of a sum, its multiplier and its addend. Inputs of 16
+    bits are `halves`, two to a word, and `flip` makes unsigned ones signed.
     """
 
     x_type: str
     y_type: str
     unsigned: bool
+    halves: bool
+    flip: int
+    y_bits: int
     p: Axis
     q: Axis
     y_p: int
@@ -122,9 +131,10 @@ def line(p: Axis) -> tuple[list[Pair], list[Tap]]:
     return words, sorted(taps, key=lambda tap: tap.word)
 
 
-def taps_of(p: Axis, q: Axis, *, doubled: bool) -> PackedTaps:
-    """How the weights of a channel lie in its table."""
-    return packed_taps(line(p)[0], q.kernel, p.kernel, doubled=doubled, once=p.out * q.out == 1)
+def taps_of(call: Call, p: Axis, q: Axis) -> PackedTaps:
+    """How the weights of a channel lie in its table; those of more than eight bits as they are used."""
+    doubled, wide = matrix_i8.twice_form(call) is not None, portable.weights_of(call)[1] is not DType.I8
+    return packed_taps(line(p)[0], q.kernel, p.kernel, doubled=doubled, once=wide or p.out * q.out == 1)
 
 
 def addend_of(twice: RoundedTwice | None, words: int) -> str:
@@ -229,7 +239,7 @@ def work(call: Call) -> DepthwiseWork:
 
 
 @PLATFORM.kernel(
-    "Conv", types=matrix_i8.TYPES, template="depthwise_i8.c.mako", layout="channels_last",
+    "Conv", types=TYPES, template="depthwise_i8.c.mako", layout="channels_last",
     sources=["dsp.h", "halves.h", "depthwise_i8.h"], preference=30, requires=Needs(has=("dsp",)),
 )  # fmt: skip
 class DepthwiseDsp(KernelMethods):
@@ -243,8 +253,8 @@ class DepthwiseDsp(KernelMethods):
             return why
         if 1 < channels < 4:
             return "the kernel computes four channels at once, or one"
-        if portable.weights_of(call)[1] is not DType.I8:
-            return "weights minus their zero point need more than eight bits"
+        if (reach := int(np.abs(portable.weights_of(call)[0].astype(np.int64)).max())) > WIDEST:
+            return f"a weight of {reach}, the kernel takes those up to {WIDEST}"
         axes = oriented(call)
         if axes is None:
             return "no axis has stride 1 with a small dilation, or 2 without"
@@ -262,8 +272,10 @@ class DepthwiseDsp(KernelMethods):
         plain = weights.reshape(weights.shape[0], *((q.kernel, p.kernel) if swapped else (p.kernel, q.kernel)))
         lines = plain if swapped else plain.transpose(0, 2, 1)
         twice = matrix_i8.twice_form(call)
-        packed = taps_of(p, q, doubled=twice is not None).table(lines.reshape(weights.shape[0], -1))
+        packed = taps_of(call, p, q).table(lines.reshape(weights.shape[0], -1))
         table = matrix_i8.channel_table(call, weights.shape[0])
+        if call.tensor(0).dtype is DType.U16:
+            table[:, 0] += (OFFSET * weights.astype(np.int64).reshape(len(weights), -1).sum(axis=1)).astype(np.uint32)
         if twice is not None:
             table = table[:, [0, 1, 3]]  # start, multiplier, shift: the addend follows from the shift
         values = np.concatenate([packed, table], axis=1)
@@ -280,7 +292,8 @@ class DepthwiseDsp(KernelMethods):
         axes = oriented(call)
         assert axes is not None
         cut = bands(*axes[:2])
-        return ((0, 0),) if call.shape(0)[1] % 4 == 0 and times_of(call) == 1 and cut.units == cut.at_once else ()
+        alike = times_of(call) == 1 and call.tensor(0).dtype.bits == call.outputs[0].dtype.bits
+        return ((0, 0),) if alike and cut.units == cut.at_once else ()
 
     def cost(self, call: Call) -> float:
         """Work at the prices of its kinds."""
@@ -302,11 +315,14 @@ class DepthwiseDsp(KernelMethods):
         own = twice is not None or matrix_i8.is_own(call)
         channels = x.shape[1]
         row = (p.out if swapped else q.out) * y.shape[1]
-        weights = taps_of(p, q, doubled=twice is not None)
+        weights, halves = taps_of(call, p, q), x.dtype.bits == 16
         return DepthwiseContext(
             x_type=C_TYPES[x.dtype],
             y_type=C_TYPES[y.dtype],
             unsigned=x.dtype is DType.U8,
+            halves=halves,
+            flip=OFFSET | OFFSET << 16 if x.dtype is DType.U16 else 0,
+            y_bits=y.dtype.bits,
             p=p,
             q=q,
             y_p=y.shape[1] if swapped else row,
@@ -333,7 +349,7 @@ class DepthwiseDsp(KernelMethods):
             two_signs=twice is not None and not matrix_i8.has_one_sign(twice),
             scale="tilewright_scale" if twice is None else "tilewright_scale_rounded",
             shift=form.shift.values[0] if isinstance(form, MultiplyHigh) else 0,
-            limited=(form.low, form.high) != (-128, 127),
+            limited=(form.low, form.high) != (-128, 127) or y.dtype.bits == 16,
             low=form.low,
             high=form.high,
         )

@@ -23,13 +23,16 @@
  * sign extension for both; OWN: addend and shift of each channel stand in its table; LIMITED: clamp instead of
  * saturating to int8; UNIFORM: one multiplier, codes[4], for all channels, the table holds
  * starts alone; SPARSE: the table says how far the next pair of channels is; TWICE: two roundings, see tilewright_twice, whose zero point
- * is codes[0]; the table holds multiplier and shift of each channel. */
+ * is codes[0]; the table holds multiplier and shift of each channel; SIXTEEN: weights of 16 bits, a word of each channel; TO_HALVES: codes of
+ * 16 bits, of which limits and strides count. */
 #define TILEWRIGHT_PAIRED 1
 #define TILEWRIGHT_OWN 2
 #define TILEWRIGHT_LIMITED 4
 #define TILEWRIGHT_UNIFORM 8
 #define TILEWRIGHT_SPARSE 16
 #define TILEWRIGHT_TWICE 32
+#define TILEWRIGHT_SIXTEEN 64
+#define TILEWRIGHT_TO_HALVES 128
 
 TILEWRIGHT_INTO uint32_t tilewright_load(const void *at)
 {
@@ -149,6 +152,13 @@ TILEWRIGHT_INTO int32_t tilewright_saturate_unsigned(int32_t value)
     return code;
 }
 
+TILEWRIGHT_INTO int32_t tilewright_saturate_half(int32_t value)
+{
+    int32_t code;
+    __asm__("ssat %0, #16, %1" : "=r"(code) : "r"(value));
+    return code;
+}
+
 TILEWRIGHT_INTO uint32_t tilewright_input(const int is_signed, const int8_t *at)
 {
     return is_signed ? (uint32_t)*at : *(const uint8_t *)at;
@@ -160,5 +170,5 @@ TILEWRIGHT_INTO int32_t tilewright_limit(const int form, int32_t code, const int
         code = code < codes[2] ? codes[2] : code;
         return code > codes[3] ? codes[3] : code;
     }
-    return tilewright_saturate(code);
+    return form & TILEWRIGHT_TO_HALVES ? tilewright_saturate_half(code) : tilewright_saturate(code);
 }

@@ -6,15 +6,19 @@
  *   tilewright_matrix1_paired tilewright_matrix1_paired_sparse tilewright_matrix1_paired_limited
  *   tilewright_matrix1_wide_limited tilewright_matrix1_wide_own_limited tilewright_widen1 tilewright_widen1_unsigned
  *   tilewright_matrix1_paired_twice tilewright_matrix1_paired_sparse_twice tilewright_matrix1_wide_twice_limited
+ *   tilewright_matrix1_sixteen_limited tilewright_matrix1_sixteen_own_limited
  *   tilewright_matrix2_paired tilewright_matrix2_paired_sparse tilewright_matrix2_paired_limited
  *   tilewright_matrix2_wide_limited tilewright_matrix2_wide_own_limited tilewright_widen2 tilewright_widen2_unsigned
  *   tilewright_matrix2_paired_twice tilewright_matrix2_paired_sparse_twice tilewright_matrix2_wide_twice_limited
+ *   tilewright_matrix2_sixteen_limited tilewright_matrix2_sixteen_own_limited
  *   tilewright_matrix3_paired tilewright_matrix3_paired_sparse tilewright_matrix3_paired_limited
  *   tilewright_matrix3_wide_limited tilewright_matrix3_wide_own_limited tilewright_widen3 tilewright_widen3_unsigned
  *   tilewright_matrix3_paired_twice tilewright_matrix3_paired_sparse_twice tilewright_matrix3_wide_twice_limited
+ *   tilewright_matrix3_sixteen_limited tilewright_matrix3_sixteen_own_limited
  *   tilewright_matrix4_paired tilewright_matrix4_paired_sparse tilewright_matrix4_paired_limited
  *   tilewright_matrix4_wide_limited tilewright_matrix4_wide_own_limited tilewright_widen4 tilewright_widen4_unsigned
  *   tilewright_matrix4_paired_twice tilewright_matrix4_paired_sparse_twice tilewright_matrix4_wide_twice_limited
+ *   tilewright_matrix4_sixteen_limited tilewright_matrix4_sixteen_own_limited
  */
 TILEWRIGHT_INTO uint32_t *tilewright_store(const int pixels, uint32_t *to, const uint32_t *words)
 {
@@ -61,6 +65,7 @@ TILEWRIGHT_INTO void tilewright_widen(
  * C, gcc spills two of them and moves others at every end of the loop. */
 #define TILEWRIGHT_WEIGHTS_PAIRED "ldr %[q], [%[w]], #4\n\tsxtb16.w %[e], %[q]\n\t"
 #define TILEWRIGHT_WEIGHTS_WIDE TILEWRIGHT_WEIGHTS_PAIRED "sxtb16 %[q], %[q], ror #8\n\t"
+#define TILEWRIGHT_WEIGHTS_SIXTEEN "ldrd %[e], %[q], [%[w]], #8\n\t"
 #define TILEWRIGHT_TWO(first, second, third, fourth) \
     "ldrd %[a], %[b], [%[x]], #8\n\t" \
     "smlad %[" first "], %[a], %[e], %[" first "]\n\tsmlad %[" second "], %[a], %[q], %[" second "]\n\t" \
@@ -80,6 +85,10 @@ TILEWRIGHT_INTO void tilewright_widen(
 #define TILEWRIGHT_WIDE2 TILEWRIGHT_WEIGHTS_WIDE TILEWRIGHT_PIXELS2
 #define TILEWRIGHT_WIDE3 TILEWRIGHT_WEIGHTS_WIDE TILEWRIGHT_PIXELS3
 #define TILEWRIGHT_WIDE4 TILEWRIGHT_WEIGHTS_WIDE TILEWRIGHT_PIXELS4
+#define TILEWRIGHT_SIXTEEN1 TILEWRIGHT_WEIGHTS_SIXTEEN TILEWRIGHT_PIXELS1
+#define TILEWRIGHT_SIXTEEN2 TILEWRIGHT_WEIGHTS_SIXTEEN TILEWRIGHT_PIXELS2
+#define TILEWRIGHT_SIXTEEN3 TILEWRIGHT_WEIGHTS_SIXTEEN TILEWRIGHT_PIXELS3
+#define TILEWRIGHT_SIXTEEN4 TILEWRIGHT_WEIGHTS_SIXTEEN TILEWRIGHT_PIXELS4
 #define TILEWRIGHT_FOUR_TIMES ".rept 4\n\t"
 #define TILEWRIGHT_END ".endr\n\t"
 #define TILEWRIGHT_SUM(step) \
@@ -93,7 +102,7 @@ TILEWRIGHT_INTO void tilewright_widen(
         : [skip] "m"(skip), [end] "m"(end) \
         : "cc", "memory")
 
-/* Adds `pairs` steps to the sums of two channels, s and t; `pairs` is even. */
+/* Adds `pairs` steps to the sums of two channels, s and t. */
 TILEWRIGHT_INTO const uint32_t *tilewright_sum(
     const int pixels, const int form, const uint32_t *x, const uint32_t *w, int pairs, int32_t s[4], int32_t t[4])
 {
@@ -101,37 +110,34 @@ TILEWRIGHT_INTO const uint32_t *tilewright_sum(
 #if defined(TILEWRIGHT_IN_C)
     for (; x != end; x += pixels) {
         const uint32_t q = *w++;
-        const uint32_t e = tilewright_even(q);
-        const uint32_t second = form & TILEWRIGHT_PAIRED ? q : tilewright_odd(q);
+        const uint32_t e = form & TILEWRIGHT_SIXTEEN ? q : tilewright_even(q);
+        const uint32_t second = form & TILEWRIGHT_SIXTEEN ? *w++ : form & TILEWRIGHT_PAIRED ? q : tilewright_odd(q);
         for (int j = 0; j < pixels; j++) {
             s[j] = tilewright_smlad(x[j], e, s[j]);
             t[j] = tilewright_smlad(x[j], second, t[j]);
         }
     }
 #else
-    const int step_bytes = ((form & TILEWRIGHT_PAIRED ? 2 : 3) + pixels * 2 + (pixels + 1) / 2) * 4;
+    const int weights_bytes = (form & TILEWRIGHT_SIXTEEN ? 4 : form & TILEWRIGHT_PAIRED ? 8 : 12);
+    const int step_bytes = weights_bytes + (pixels * 2 + (pixels + 1) / 2) * 4;
     const int skip = (-pairs & 15) * step_bytes;
     uint32_t q, e, a, b;
-    if ((form & TILEWRIGHT_PAIRED) != 0) {
-        if (pixels == 1) {
-            TILEWRIGHT_SUM(PAIRED1);
-        } else if (pixels == 2) {
-            TILEWRIGHT_SUM(PAIRED2);
-        } else if (pixels == 3) {
-            TILEWRIGHT_SUM(PAIRED3);
-        } else {
-            TILEWRIGHT_SUM(PAIRED4);
+#define TILEWRIGHT_SUM_OF(form) \
+        if (pixels == 1) { \
+            TILEWRIGHT_SUM(form##1); \
+        } else if (pixels == 2) { \
+            TILEWRIGHT_SUM(form##2); \
+        } else if (pixels == 3) { \
+            TILEWRIGHT_SUM(form##3); \
+        } else { \
+            TILEWRIGHT_SUM(form##4); \
         }
+    if ((form & TILEWRIGHT_SIXTEEN) != 0) {
+        TILEWRIGHT_SUM_OF(SIXTEEN)
+    } else if ((form & TILEWRIGHT_PAIRED) != 0) {
+        TILEWRIGHT_SUM_OF(PAIRED)
     } else {
-        if (pixels == 1) {
-            TILEWRIGHT_SUM(WIDE1);
-        } else if (pixels == 2) {
-            TILEWRIGHT_SUM(WIDE2);
-        } else if (pixels == 3) {
-            TILEWRIGHT_SUM(WIDE3);
-        } else {
-            TILEWRIGHT_SUM(WIDE4);
-        }
+        TILEWRIGHT_SUM_OF(WIDE)
     }
 #endif
     return w;
@@ -160,7 +166,7 @@ TILEWRIGHT_INTO void tilewright_matrix(
                 : form & TILEWRIGHT_TWICE ? table[3 + step]
                 : form & TILEWRIGHT_OWN ? table[6 + o]
                 : codes[1];
-            int8_t *to = y + o;
+            int8_t *to = y + o * (form & TILEWRIGHT_TO_HALVES ? 2 : 1);
             TILEWRIGHT_UNROLL
             for (int j = 0; j < pixels; j++) {
                 int32_t sum = acc[o][j];
@@ -171,13 +177,18 @@ TILEWRIGHT_INTO void tilewright_matrix(
                 const int32_t code = (form & TILEWRIGHT_TWICE) != 0
                     ? tilewright_twice(sum * 2, multiplier, shift, addend)
                     : tilewright_shifted(tilewright_scale(sum, multiplier, addend), shift);
-                *to = (int8_t)tilewright_limit(form, code, codes);
+                const int16_t limited = (int16_t)tilewright_limit(form, code, codes);
+                if ((form & TILEWRIGHT_TO_HALVES) != 0) {
+                    (void)memcpy(to, &limited, sizeof limited);
+                } else {
+                    *to = (int8_t)limited;
+                }
                 to = &to[stride];
             }
         }
         table += (form & TILEWRIGHT_OWN ? 8 : form & TILEWRIGHT_UNIFORM ? 2 : form & TILEWRIGHT_TWICE ? 6 : 4)
             + (form & TILEWRIGHT_SPARSE ? 1 : 0);
-        y += form & TILEWRIGHT_SPARSE ? table[-1] : 2;
+        y += form & TILEWRIGHT_SPARSE ? table[-1] : form & TILEWRIGHT_TO_HALVES ? 4 : 2;
     } while (y != end);
 }
 
@@ -305,6 +316,8 @@ typedef struct {
     TILEWRIGHT_MATRIX(pixels, _wide_limited, TILEWRIGHT_LIMITED) \
     TILEWRIGHT_MATRIX(pixels, _wide_own_limited, TILEWRIGHT_OWN | TILEWRIGHT_LIMITED) \
     TILEWRIGHT_MATRIX(pixels, _wide_twice_limited, TILEWRIGHT_TWICE | TILEWRIGHT_LIMITED) \
+    TILEWRIGHT_MATRIX(pixels, _sixteen_limited, TILEWRIGHT_SIXTEEN | TILEWRIGHT_LIMITED) \
+    TILEWRIGHT_MATRIX(pixels, _sixteen_own_limited, TILEWRIGHT_SIXTEEN | TILEWRIGHT_OWN | TILEWRIGHT_LIMITED) \
     TILEWRIGHT_ONCE void tilewright_widen##pixels(const int8_t *const *sources, uint32_t *to, int words) \
     { \
         tilewright_widen(pixels, 1, sources, to, words); \

@@ -32,6 +32,16 @@ class Codes:
     form: str
     table_step: int
 
+    @property
+    def more_bits(self) -> bool:
+        """True where weights take 16 bits."""
+        return "_sixteen" in self.form
+
+    @property
+    def extra(self) -> int:
+        """Instructions of a step of the matrix core more than with paired weights."""
+        return 0 if "_paired" in self.form else -1 if self.more_bits else 1
+
 
 def axes_of(call: Call) -> tuple[Axis, Axis]:
     """Rows and columns with strides in elements, channels innermost."""
@@ -76,6 +86,15 @@ def twice_form(call: Call) -> RoundedTwice | None:
 def has_one_sign(form: RoundedTwice) -> bool:
     """True where no code lies below the zero point, so that the second rounding needs no sign, and addends fit."""
     return form.low >= form.zero_point and max(form.right.values) <= LARGEST_SHIFT
+
+
+def refusal_of_weights(call: Call, weights: Array) -> str | None:
+    """None, or why weights of so many bits are not taken: products with codes of eight bits fit 16, rounded once."""
+    if weights.dtype == np.int8:
+        return None
+    if twice_form(call) is not None:
+        return "weights minus their zero point need more than eight bits, and codes are rounded twice"
+    return None
 
 
 def refusal_of_both(call: Call, with_constant: bool = False) -> str | None:
@@ -152,6 +171,7 @@ def channels_of(call: Call, weights: Array, sparse: bool = False) -> Channels:
     odd = firsts + 1
     small = (lowest[odd] >= -PAIR_LIMIT).all() and (highest[odd] < PAIR_LIMIT).all()
     paired = bool(small and not ((weights[odd] == -128) & (weights[firsts] < 0)).any()) and not own
+    paired &= weights.dtype == np.int8
     return Channels(weights, start, multiplier, constant, low, tuple(pairs), paired)
 
 
@@ -172,11 +192,15 @@ def pack(weights: Array, pairs: tuple[int, ...], paired: bool, at_once: int = 2)
     """[OC, K] int8, K a multiple of 4, as uint32 words [block of pairs][pair of inputs][pair of channels].
 
     A word holds inputs (a, b) of two channels: as 16-bit halves 256 * second + first where `paired`, else as bytes.
+    Weights of 16 bits take a word of each channel.
     """
     channels, depth = weights.shape
     ordered = weights.astype(np.int64).reshape(channels, depth // 4, 4)[:, :, list(ORDER)].reshape(channels, -1, 2)
     firsts = np.asarray(pairs)
     first, second = ordered[firsts], ordered[firsts + 1]
+    if weights.dtype != np.int8:
+        both = np.stack([first, second], axis=2) & 0xFFFF
+        return np.asarray((both[..., 0] | both[..., 1] << 16).reshape(-1), np.uint32)
     halves = (second * 256 + first) if paired else ((second & 255) << 8 | (first & 255))
     words = (halves[..., 0] & 0xFFFF) | ((halves[..., 1] & 0xFFFF) << 16)
     block = at_once // 2
@@ -240,11 +264,12 @@ def codes_of(call: Call, channels: Channels, uniform: bool = False) -> Codes:
             return Codes("_paired_uniform_twice", 1)
         return Codes("_paired_sparse_twice", 0) if leaves_pairs_out(channels) else Codes("_paired_twice", 3)
     fixed = fixed_point(call)
+    bits = "_sixteen" if channels.weights.dtype != np.int8 else "_wide"
     if is_own(call):
-        return Codes("_wide_own_limited", 4)
+        return Codes(f"{bits}_own_limited", 4)
     plain = (fixed.low, fixed.high) == (-128, 127)
     if not channels.paired:
-        return Codes("_wide_limited", 2)
+        return Codes(f"{bits}_limited", 2)
     if uniform and plain and (channels.multiplier == channels.multiplier[0]).all():
         return Codes("_paired_uniform", 1)
     if plain and leaves_pairs_out(channels):

@@ -1,6 +1,8 @@
 <%
 h, w = k.h, k.w
 row = w.kernel * k.channels
+x = "x" if k.x_type == "int8_t" else "(const int8_t *)x"
+signed = (lambda value: f"tilewright_mve_signed({value})") if k.unsigned else str
 y = "y" if k.y_type == "int8_t" else "(int8_t *)y"
 ahead = f" + {k.reads.ahead}" if k.reads.ahead else ""
 begin = f" + {k.first}" if k.first else ""
@@ -18,7 +20,7 @@ inside = f"(unsigned)top <= {lowest}u && (unsigned)left <= {leftmost}u" if one_r
 %>\
 <%def name="exactly(source, length, at=0)">
 % for i in range(0, length, 16):
-            vstrbq_s8(to + ${at + i}, ${f"vldrbq_s8({source} + {i})" if length - i >= 16 else f"vldrbq_z_s8({source} + {i}, vctp8q({length - i}u))"});
+            vstrbq_s8(to + ${at + i}, ${signed(f"vldrbq_s8({source} + {i})" if length - i >= 16 else f"vldrbq_z_s8({source} + {i}, vctp8q({length - i}u))")});
 % endfor
 </%def>\
 <%def name="fill(to)">
@@ -133,18 +135,18 @@ ${fill(f"to{f' - {k.first}' if k.first else ''}")}\
 % if k.way == "run":
                 sources[j] = x${ahead} + from;
 % else:
-                const int8_t *const s = x + from;
+                const int8_t *const s = ${x} + from;
 % for kh in range(h.kernel):
 % for i in range(0, row, 16):
-                vstrbq_s8(to + ${kh * row + i}, vldrbq_s8(s + ${kh * h.dilation * h.x_stride + i}));
+                vstrbq_s8(to + ${kh * row + i}, ${signed(f"vldrbq_s8(s + {kh * h.dilation * h.x_stride + i})")});
 % endfor
 % endfor
 % endif
             } else {
-                ${f.name}_gather(x, to, top, left);
+                ${f.name}_gather(${x}, to, top, left);
             }
 % else:
-            ${f.name}_gather(x, to, top, left);
+            ${f.name}_gather(${x}, to, top, left);
 % endif
 % if not several:
             if (j >= ${k.pixels - 1}) {
@@ -164,7 +166,7 @@ ${fill(f"to{f' - {k.first}' if k.first else ''}")}\
 % if grouped:
         for (int g = 0; g < ${k.groups.count}; g++) {
             for (int j = 0; j < 4; j++) {
-                ${f.name}_gather(x + g * ${k.channels}, patch + j * ${k.depth}, tops[j], lefts[j]);
+                ${f.name}_gather(${x} + g * ${k.channels}, patch + j * ${k.depth}, tops[j], lefts[j]);
             }
             ${f.name}_pixels(sources[0], sources[1], sources[2], sources[3], stream + g * ${k.group_words}, to + g * ${k.groups.results}, places);
         }

@@ -1,6 +1,6 @@
 /* Four pixels times pairs of output channels, sixteen inputs at a time (Helium). A sum of products takes an even register,
  * so eight sums are all there are; the odd ones hold what is walked over. The stream of a pair is its weights and the
- * numbers of its codes. It brings TILEWRIGHT_MVE_PIXELS and what is passed to it. */
+ * numbers of its codes. It brings TILEWRIGHT_MVE_PIXELS, what is passed to it, and tilewright_mve_signed. */
 
 /* Up to sixteen inputs: those of the four pixels stay in q0 to q3. Weights: [channel][16]. */
 #define TILEWRIGHT_MVE_ONE_READ(from) \
@@ -73,3 +73,9 @@
             : \
             : "cc", "memory", "r2", "r4", "r6", "r8", "r10", "r12", "lr", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7"); \
     }
+
+/* Unsigned codes less 128. */
+TILEWRIGHT_MVE_INTO int8x16_t tilewright_mve_signed(int8x16_t codes)
+{
+    return veorq_s8(codes, vdupq_n_s8(INT8_MIN));
+}

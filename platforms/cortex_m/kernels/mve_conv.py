@@ -7,7 +7,7 @@ constant are left out as in the scalar kernels. With several groups, those of a 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from tilewright.numerics import C_TYPES
@@ -38,6 +38,9 @@ PRICES = ConvWork(
 """Instructions for one unit of each kind of work."""
 BYTES_REACH, WORDS_REACH = 127, 508
 """Furthest constant offset of a load of bytes and of words, either way."""
+OFFSET = 128
+"""What is taken from unsigned codes."""
+TYPES = "qi8|qu8, qi8|qu8|qi4|qu4, i32? -> qi8|qu8"
 FARTHEST = 4095
 """Largest constant that is subtracted at once."""
 
@@ -63,7 +66,9 @@ class MveConvContext:
     two channels of four pixels.
     """
 
+    x_type: str
     y_type: str
+    unsigned: bool
     h: Axis
     w: Axis
     groups: Groups
@@ -102,8 +107,19 @@ def window_inputs(call: Call) -> int:
 
 
 def channels_of(call: Call) -> matrix_i8.Channels:
-    """The channels in pairs; where there is one group, pairs of constant ones are left out."""
-    return matrix_i8.channels_of(call, flat_weights(call), sparse=groups_of(call).count == 1)
+    """The channels in pairs; where there is one group, pairs of constant ones are left out.
+
+    Unsigned codes are copied less `OFFSET`, which the starts give back.
+    """
+    channels = matrix_i8.channels_of(call, flat_weights(call), sparse=groups_of(call).count == 1)
+    if not is_unsigned(call):
+        return channels
+    return replace(channels, start=channels.start + OFFSET * channels.weights.astype(np.int64).sum(axis=1))
+
+
+def is_unsigned(call: Call) -> bool:
+    """True where codes are made signed while a pixel is copied."""
+    return call.tensor(0).dtype is DType.U8
 
 
 def is_run(call: Call) -> bool:
@@ -116,7 +132,7 @@ def way_of(call: Call) -> str:
     """How pixels are read: `line` where four neighbours stand one behind the other and constants reach all their taps,
     `run` where each is one run of bytes in the input, else `patch`, a copy of its window."""
     h, w = matrix_i8.axes_of(call)
-    if groups_of(call).count > 1:
+    if groups_of(call).count > 1 or is_unsigned(call):
         return "patch"
     if h.out == h.size == h.kernel == w.stride == 1 and h.pad == 0 and offsets_of(call):
         return "line"
@@ -280,7 +296,7 @@ def work(call: Call) -> ConvWork:
 
 
 @PLATFORM.kernel(
-    "Conv", types=mve.TYPES, template="mve_conv.c.mako", layout="channels_last", sources=["mve.h", "mve_conv.h"],
+    "Conv", types=TYPES, template="mve_conv.c.mako", layout="channels_last", sources=["mve.h", "mve_conv.h"],
     preference=40, requires=Needs(has=("mve",)),
 )  # fmt: skip
 class ConvMve(KernelMethods):
@@ -288,7 +304,8 @@ class ConvMve(KernelMethods):
 
     def accepts(self, call: Call) -> str | None:
         """What the scalar kernel accepts, with words that may be doubled."""
-        return conv_i8.accepts_groups(call) or matrix_i8.refusal(call) or word_refusal(call)
+        why = conv_i8.accepts_groups(call) or conv_i8.eight_bits(call)
+        return why or matrix_i8.refusal(call) or word_refusal(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """The stream of weights and numbers, and codes of constant channels."""
@@ -333,7 +350,9 @@ class ConvMve(KernelMethods):
         pixels, out_channels = h.out * w.out, y.shape[1]
         codes, shift = form_of(call)
         return MveConvContext(
+            x_type=C_TYPES[x.dtype],
             y_type=C_TYPES[y.dtype],
+            unsigned=is_unsigned(call),
             h=h,
             w=w,
             groups=groups,
@@ -347,7 +366,7 @@ class ConvMve(KernelMethods):
             copies=not is_exact(call),
             segment=segment_of(call),
             whole=whole_reach(call),
-            zero_point=x.quantisation.zero_point[0],
+            zero_point=x.quantisation.zero_point[0] - (OFFSET if is_unsigned(call) else 0),
             first=channels.pairs[0],
             places=tuple(min(j, pixels - 1) * out_channels + side for j in range(4) for side in (0, 1)),
             sparse=is_sparse(call, channels),
