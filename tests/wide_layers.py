@@ -55,12 +55,13 @@ def add(network: Network, layer: Layer, codes: Codes) -> None:
     spread = float(np.std(np.arange(low, high + 1))) * np.sqrt(depth) * float(np.iinfo(codes.x).max) / 3.0
     y_scale = 2.0 ** round(np.log2(spread / np.iinfo(codes.y).max * 2.0))
     y_scale *= 1.0 if codes.twos else 1.0723
-    axis = {"axis": 0} if scales.ndim else {}
 
     def dequantised(name: str, scale: np.ndarray, zero: np.ndarray) -> str:
         operands = [name, network.constant(f"{name}_s", scale.astype(np.float32)), network.constant(f"{name}_z", zero)]
-        at = axis if scale.ndim else {}
-        network.nodes.append(helper.make_node("DequantizeLinear", operands, [f"{name}_r"], **at))
+        node = helper.make_node("DequantizeLinear", operands, [f"{name}_r"])
+        if scale.ndim:
+            node.attribute.append(helper.make_attribute("axis", 0))
+        network.nodes.append(node)
         return f"{name}_r"
 
     x = dequantised(f"{n}_x", np.asarray(1.0), np.asarray(codes.zero(codes.x), codes.x))
