@@ -17,7 +17,7 @@ from tilewright.prove.result import LayerProof, NetworkProof
 from tilewright.prove.solver import load_solver
 from tilewright.run.build import build
 from tilewright.run.image import Image
-from tilewright.run.pcode import require_lifter
+from tilewright.run.pcode import require_lifter, undescribed
 from tilewright.run.tool import require_tools
 from tilewright.target import Target, with_sizes
 
@@ -39,6 +39,8 @@ def prove_project(
     """
     require_lifter(EXTRA), load_solver()
     require_tools(target)
+    if why := undescribed(target):
+        raise _refused(compiled.model.name, target.name, why)
     interface = compiled.artifacts.interface
     if interface.takes_pointers or interface.context or interface.blobs or compiled.plan.state:
         raise UnsupportedError(
@@ -61,10 +63,7 @@ def _proved(compiled: Compiled, image: Image, wanted: frozenset[str], blocks: in
     try:
         run = NetworkRun(compiled.placed, image, wanted, blocks)
     except GaveUp as error:
-        raise UnsupportedError(
-            f"no layer of '{image.model}' can be proved on '{image.target.name}'", why=str(error),
-            fix="name a target of Cortex-M3, M4 or rv32imc; the portable kernels are proved there too",
-        ) from error  # fmt: skip
+        raise _refused(image.model, image.target.name, str(error)) from error
     proofs = [_confirmed(proof, run, compiled, image) for proof in run.run()]
     version = f"{image.toolchain.version}, {image.toolchain.flags}"
     spent = blocks - max(run.budget.left, 0)
@@ -79,6 +78,13 @@ def _proved(compiled: Compiled, image: Image, wanted: frozenset[str], blocks: in
         compared.asked,
         ASSUMPTIONS,
     )
+
+
+def _refused(model: str, target: str, why: str) -> UnsupportedError:
+    return UnsupportedError(
+        f"no layer of '{model}' can be proved on '{target}'", why=why,
+        fix="name a target of Cortex-M3, M4 or rv32imc; the portable kernels are proved there too",
+    )  # fmt: skip
 
 
 def _confirmed(proof: LayerProof, run: NetworkRun, compiled: Compiled, image: Image) -> LayerProof:

@@ -9,6 +9,7 @@ import numpy as np
 from tilewright.memory.placed import PlacedPlan
 from tilewright.plan.plan import Instruction
 from tilewright.prove.book import Book
+from tilewright.prove.chains import NotFound, last_of
 from tilewright.prove.compare import Comparison, Difference, Outcome, Undecided
 from tilewright.prove.expected import Expected
 from tilewright.prove.machine.gave_up import GaveUp
@@ -144,9 +145,14 @@ class NetworkRun:
         odd = next((tensor for tensor in (*operands, *results) if not eight_bits(tensor)), None)
         if odd is not None:
             raise NotAttempted(f"'{odd.name}' is {odd.dtype.value}, no code of eight bits")
-        if call.chain or instruction.schedule is not None or instruction.fused_into:
-            raise NotAttempted("it is computed band by band with others")
-        return expectations(call, [self._codes(slot) if slot >= 0 else None for slot in instruction.inputs])
+        if instruction.schedule is not None or instruction.fused_into:
+            raise NotAttempted("it is computed tile by tile with others")
+        numbers = [self._codes(slot) if slot >= 0 else None for slot in instruction.inputs]
+        if not call.chain:
+            return expectations(call, numbers)
+        names = [self.plan.slots[slot].tensor.name for slot in instruction.inputs]
+        self.skipped.operands = {name: each for name, each in zip(names, numbers, strict=True) if each is not None}
+        return []
 
     def _make_known(self, instruction: Instruction) -> None:
         """Run a layer that is not attempted on zeros, so that no branch of it asks for an unknown code."""
@@ -165,8 +171,20 @@ class NetworkRun:
         expected = self.skipped.expected
         if expected is None:
             self._restore(instruction)
-        else:
+        elif not instruction.call.chain:
             self.layers[instruction.index] = self._judged(instruction, expected)
+        else:
+            self.layers[instruction.index] = self._chained(instruction)
+
+    def _chained(self, instruction: Instruction) -> LayerProof:
+        """The verdict on layers that were computed band by band."""
+        try:
+            expected = last_of(instruction.call.chain, self.skipped.operands, self.comparison)
+        except (NotAttempted, NotFound) as error:
+            for slot in instruction.outputs:
+                self._free(slot)
+            return _told(instruction, "not attempted" if isinstance(error, NotAttempted) else "gave up", error.why)
+        return self._judged(instruction, expected)
 
     def _restore(self, instruction: Instruction) -> None:
         """Give a layer's operands back what they held, and its results codes that may be anything."""
@@ -227,6 +245,8 @@ class NetworkRun:
         else:
             stored, meant = (_code(byte, tensor.dtype.range) for byte in (outcome.stored, outcome.meant))
             why = f"element {element} of '{tensor.name}' can be {stored} and should be {meant}"
+        if instruction.call.chain:
+            return _told(instruction, "gave up", f"{why}, for codes between its layers that may or may not occur")
         operands = {}
         for index in instruction.inputs:
             if index >= 0:
@@ -245,6 +265,7 @@ class _Skipped:
     """What is under way between the two calls around an instruction."""
 
     expected: list[list[Expected]] | None = None
+    operands: dict[str, Numbers] = field(default_factory=dict)
     saved: dict[int, Value] = field(default_factory=dict)
 
 

@@ -5,10 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 from tilewright.errors import ToolMissing
+from tilewright.plugins import platform
+from tilewright.target import Target
 
 LANGUAGES = {"EM_ARM": "ARM:LE:32:Cortex", "EM_RISCV": "RISCV:LE:32:RV32GC"}
 """The description of instructions (SLEIGH) by the machine of an ELF file."""
 ARM = "EM_ARM"
+UNDESCRIBED = frozenset(("mve", "rvv"))
+"""Capabilities of cores whose instructions the languages lack, or would take for others."""
+
+
+def undescribed(target: Target) -> str:
+    """Why machine code of a target is not lifted, empty where it is: extensions, and several cores at once."""
+    extension = next((one for one in target.capabilities if one in UNDESCRIBED), None)
+    if extension is not None:
+        return f"its extension '{extension}' is not modelled"
+    return "its cores compute together" if platform(target.platform).cores > 1 else ""
 
 
 def require_lifter(extra: str) -> Any:

@@ -9,14 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tilewright.errors import TilewrightError, UnsupportedError
-from tilewright.plugins import platform
 from tilewright.run.cycles import cycle_table, load_model
 from tilewright.run.image import Image
+from tilewright.run.pcode import undescribed
 from tilewright.target import Target
 from tilewright.timing.binary import Function, read_binary
 from tilewright.timing.conventions import CONVENTIONS, clobbered, known_registers, words_of
 from tilewright.timing.flow import Flow, Loop, address_of
-from tilewright.timing.lift import UNDESCRIBED, Instruction, Lifter, unmodelled
+from tilewright.timing.lift import Instruction, Lifter, unmodelled
 from tilewright.timing.lines import Line, lines_of
 from tilewright.timing.machine import Cost, Counted, Machine, Status, build_engine
 from tilewright.timing.program import Program
@@ -263,11 +263,9 @@ class Analysis:
 
 def refuse_core(target: Target) -> None:
     """UnsupportedError for cores that the lifter's language does not have, and for several at once."""
-    reasons = [f"its extension '{one}' is not modelled" for one in target.capabilities if one in UNDESCRIBED]
-    reasons += ["its cores compute together"] if platform(target.platform).cores > 1 else []
-    if reasons:
+    if why := undescribed(target):
         raise UnsupportedError(
-            f"instructions on target '{target.name}' cannot be bounded", why=reasons[0], fix="name another target"
+            f"instructions on target '{target.name}' cannot be bounded", why=why, fix="name another target"
         )
 
 

@@ -12,8 +12,6 @@ from tilewright.timing.binary import Binary
 
 EXTRA = "time"
 _MACHINES = {"arm": ARM, "riscv": "EM_RISCV"}
-UNDESCRIBED = frozenset(("mve", "rvv"))
-"""Capabilities of cores whose instructions the languages lack, or would take for others."""
 HARMLESS = frozenset(
     ("setISAMode", "InstructionSynchronizationBarrier", "DataSynchronizationBarrier", "DataMemoryBarrier",
      "HintPreloadData", "fence", "fence.i")
