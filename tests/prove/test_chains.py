@@ -18,9 +18,7 @@ CHANGES = [
     pytest.param(("", ""), "proved", "", id="as it is"),
     pytest.param(("oh, ow - 1);", "oh, ow);"), "gave up", "is stored nowhere as a function of the sum", id="places"),
     pytest.param(("to, 6, 8, 8, codes", "to, 6, 8, 8, codes + 1"), "gave up", "and should be", id="limits"),
-    pytest.param(
-        ("x + ih * 64 + iw * 8", "x + ih * 64 + iw * 8 + 1"), "gave up", "between its layers that may", id="last layer"
-    ),
+    pytest.param(("x + ih * 64 + iw * 8", "x + ih * 64 + iw * 8 + 1"), "gave up", "between its layers", id="last"),
 ]
 
 
