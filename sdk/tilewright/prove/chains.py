@@ -60,10 +60,10 @@ def _read(call: Call, numbers: Mapping[str, Numbers]) -> list[Numbers | None]:
 
 def _by_leaves(book: Book) -> dict[frozenset[Leaf], list[int]]:
     """Stored codes by the sums that they are functions of."""
-    found = dict[frozenset[Leaf], list[int]]()
+    stored = dict[frozenset[Leaf], list[int]]()
     for number, byte in book.definitions.items():
-        found.setdefault(frozenset(byte.leaves), []).append(number)
-    return found
+        stored.setdefault(frozenset(byte.leaves), []).append(number)
+    return stored
 
 
 def _found(
