@@ -30,7 +30,7 @@ REASONS: Mapping[str, str] = {
     "10.6": "both arms of the choice are small constants, which any of the types holds",
     "10.8": "the composite expression is limited to what the wider type holds before it is brought to it",
     "11.5": "the arena is bytes; a tensor in it is aligned to its type by the plan, which an independent checker holds",
-    "11.8": "a core takes its operands from a record that is const itself, which the checker takes for what they point to",
+    "11.8": "the record that a core takes its operands from is const, not what its pointers point to",
     "12.1": "products bind more than sums in index expressions, as in the formula that they are printed from",
     "12.3": "several variables of one register block are declared and stepped together",
     "13.3": "a pointer steps over what it reads in the expression that reads it",
