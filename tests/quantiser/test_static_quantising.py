@@ -244,6 +244,30 @@ def test_a_promise_is_kept_with_16_bits_or_tells_the_layers_to_blame(
 
 
 @pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        ("--drop 10% --metric error", 0, ""),
+        ("--drop 0.01% --metric error", 5, "is not kept: codes move the outputs by "),
+        ("--drop 1% --metric correct", 2, "no labels are given; pass --labels, or --metric agreement"),
+        ("--drop 5%", 2, "the first output tells no classes apart; add --metric error"),
+        ("--metric error", 2, "it is what a promise is judged by; also pass --drop"),
+        ("--drop 5% --metric rmse", 2, "there is none of this name; pass one of correct, agreement, error"),
+    ],
+)
+def test_a_promise_of_a_network_without_classes_is_of_its_error(
+    words: str, code: int, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    weights = {"w": SQUARE, "v": SQUARE[:, :1].copy()}
+    nodes = [node("MatMul", "x w", "a"), node("Relu", "a", "r"), node("MatMul", "r v", "y")]
+    onnx.save(onnx_model(nodes, {"x": (1, 4)}, ["y"], weights), tmp_path / "m.onnx")
+    np.savez(tmp_path / "x.npz", x=np.random.default_rng(2).standard_normal((150, 1, 4)).astype(np.float32))
+    given = ["quantize", str(tmp_path / "m.onnx"), "--calibrate", str(tmp_path / "x.npz"), "-q"]
+    assert main([*given, "-o", str(tmp_path / "q.onnx"), *words.split()]) == code
+    assert said in capsys.readouterr().err
+    assert (tmp_path / "q.onnx").exists() == (code == 0)
+
+
+@pytest.mark.parametrize(
     ("budget", "code", "said"),
     [
         ("flash={base-8000}", 0, "4-bit layers"),

@@ -41,6 +41,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--drop", metavar="1%", help="what codes may cost of the right answers; 16 bits where they help, else exit 5"
     )
+    parser.add_argument(
+        "--metric", metavar="NAME",
+        help="what --drop is of: correct answers, agreement with the float network's, or the error at the outputs",
+    )  # fmt: skip
     add_html(parser)
     parser.add_argument(
         "--explain", action="store_true", help="for each tensor its range, and every one that was tried"
@@ -53,7 +57,7 @@ def execute(arguments: argparse.Namespace) -> Answer:
     from tilewright.frontend.load import load
     from tilewright.output.staged import write_bytes, write_text
     from tilewright.quantiser.static.budget import budget_of, within_budget
-    from tilewright.quantiser.static.drop import check_kept, check_resolution, share, within
+    from tilewright.quantiser.static.drop import METRICS, check_kept, promise_of, within
     from tilewright.quantiser.static.quantise import Types, basis_of, built
     from tilewright.quantiser.static.samples import divided, read_samples
     from tilewright.quantiser.static.told import answer, drawn, explained, front_lines, lines
@@ -70,6 +74,12 @@ def execute(arguments: argparse.Namespace) -> Answer:
     budget = budget_of(arguments.budget) if arguments.budget else None
     if (budget is None) != (arguments.target is None):
         raise UsageError("--budget and -t", why="a budget is checked on a target", fix="pass both or neither")
+    if arguments.metric is not None and arguments.drop is None:
+        raise UsageError("--metric", why="it is what a promise is judged by", fix="also pass --drop")
+    if arguments.metric not in (None, *METRICS):
+        raise UsageError(
+            f"--metric {arguments.metric}", why="there is none of this name", fix=f"pass one of {', '.join(METRICS)}"
+        )
     if arguments.html is not None and budget is None:
         raise UsageError("--html", why="it draws the choices that a budget leaves", fix="also pass --budget")
     with stages(arguments.quiet) as stage:
@@ -77,9 +87,7 @@ def execute(arguments: argparse.Namespace) -> Answer:
         model = load(arguments.model, shapes=shape_pairs(arguments.shapes))
         tell(model.notes)
         division = divided(read_samples(model, arguments.calibrate, arguments.labels))
-        allowed = None if arguments.drop is None else share(arguments.drop)
-        if allowed is not None:
-            check_resolution(arguments.drop, allowed, division)
+        promise = None if arguments.drop is None else promise_of(arguments.drop, arguments.metric, division)
         stage("choosing ranges")
         basis = basis_of(model, division)
         front = None
@@ -89,12 +97,12 @@ def execute(arguments: argparse.Namespace) -> Answer:
         stage("checking on samples that are held out")
         if front is not None:
             result = built(basis, front.taken.types, division.held_out)
-            if allowed is not None:
-                check_kept(result, basis, division, allowed, arguments.drop)
-        elif allowed is None:
+            if promise is not None:
+                check_kept(result, basis, division, promise)
+        elif promise is None:
             result = built(basis, Types(), division.held_out)
         else:
-            result = within(basis, division, allowed, arguments.drop)
+            result = within(basis, division, promise)
     write_bytes(output, result.content)
     if front is not None and arguments.html is not None:
         write_text(arguments.html, render_front(drawn(front, result, output.stem, arguments.target, budget or {})))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 from tilewright.errors import MismatchError, UsageError
 from tilewright.quantiser.static.accuracy import Score
@@ -12,6 +14,30 @@ from tilewright.quantiser.static.sensitivity import Measure, Sensitivity, by_act
 
 NAMED = 3
 """Layers that are blamed by name."""
+Metric = Literal["correct", "agreement", "error"]
+METRICS: tuple[Metric, ...] = ("correct", "agreement", "error")
+
+
+@dataclass(frozen=True)
+class Promise:
+    """`--drop`: what codes may cost, by which metric, and as the user wrote it."""
+
+    text: str
+    allowed: float
+    metric: Metric
+
+
+def promise_of(text: str, metric: str | None, division: Division) -> Promise:
+    """What is promised: of the right answers where labels are known, else of the float network's, unless a metric is
+    named. UsageError where it cannot be judged."""
+    known = division.held_out.labels is not None
+    chosen: Metric = next((one for one in METRICS if one == metric), "correct" if known else "agreement")
+    if chosen == "correct" and not known:
+        raise UsageError("--metric correct", why="no labels are given", fix="pass --labels, or --metric agreement")
+    promise = Promise(text, share(text), chosen)
+    if chosen != "error":
+        check_resolution(text, promise.allowed, division)
+    return promise
 
 
 def share(text: str) -> float:
@@ -25,12 +51,16 @@ def share(text: str) -> float:
     return value
 
 
-def loss_of(scores: Sequence[Score]) -> float | None:
-    """What the target's integers lose: of the right answers where labels are known, else of the float network's."""
+def loss_of(scores: Sequence[Score], metric: Metric) -> float | None:
+    """What the target's integers lose: of the right answers, of the float network's, or by how much of their own size
+    they move the outputs; None where the metric has no number."""
     real, ours = scores[0], scores[2]
-    if real.accuracy is not None and ours.accuracy is not None:
-        return real.accuracy - ours.accuracy
-    return None if ours.agreement is None else 1 - ours.agreement
+    match metric:
+        case "correct":
+            return None if real.accuracy is None or ours.accuracy is None else real.accuracy - ours.accuracy
+        case "agreement":
+            return None if ours.agreement is None else 1 - ours.agreement
+    return None if ours.signal_to_noise_db is None else float(10 ** (-ours.signal_to_noise_db / 20))
 
 
 def check_resolution(text: str, allowed: float, division: Division) -> None:
@@ -43,18 +73,19 @@ def check_resolution(text: str, allowed: float, division: Division) -> None:
         )  # fmt: skip
 
 
-def within(basis: Basis, division: Division, allowed: float, text: str) -> Quantised:
+def within(basis: Basis, division: Division, promise: Promise) -> Quantised:
     """Codes that lose no more than allowed on the samples held out: of 8 bits, else with 16 for the layers to blame.
 
     How many layers get 16 bits is decided on samples that are measured. MismatchError where the promise is not kept.
     """
     result = built(basis, Types(), division.held_out)
-    loss = loss_of(result.scores)
+    loss = loss_of(result.scores, promise.metric)
     if loss is None:
         raise UsageError(
-            f"--drop {text}", why="the first output tells no classes apart", fix="leave it out, and see signal to noise"
-        )
-    if loss <= allowed:
+            f"--drop {promise.text}", why="the first output tells no classes apart",
+            fix="add --metric error, what codes move of the outputs",
+        )  # fmt: skip
+    if loss <= promise.allowed:
         return result
     ranked = by_activations(Measure(basis, division.measured))
     useful = [one for one in ranked if one.gain_db > 0]
@@ -62,31 +93,32 @@ def within(basis: Basis, division: Division, allowed: float, text: str) -> Quant
     while count < 2 * len(useful):
         wide = frozenset(one.name for one in useful[:count])
         tried = built(basis, Types(wide=wide), division.measured)
-        if (loss_of(tried.scores) or 0.0) <= allowed or count >= len(useful):
+        if (loss_of(tried.scores, promise.metric) or 0.0) <= promise.allowed or count >= len(useful):
             final = built(basis, Types(wide=wide), division.held_out)
-            reached = loss_of(final.scores) or 0.0
-            if reached <= allowed:
+            reached = loss_of(final.scores, promise.metric) or 0.0
+            if reached <= promise.allowed:
                 return final
             best = min(best, reached)
         count *= 2
-    raise _missed(text, loss, best, division, ranked)
+    raise _missed(promise, loss, best, division, ranked)
 
 
-def check_kept(result: Quantised, basis: Basis, division: Division, allowed: float, text: str) -> None:
+def check_kept(result: Quantised, basis: Basis, division: Division, promise: Promise) -> None:
     """MismatchError where types that a budget chose do not keep the promise."""
-    loss = loss_of(result.scores)
-    if loss is not None and loss > allowed:
-        raise _missed(text, loss, loss, division, by_activations(Measure(basis, division.measured)))
+    loss = loss_of(result.scores, promise.metric)
+    if loss is not None and loss > promise.allowed:
+        raise _missed(promise, loss, loss, division, by_activations(Measure(basis, division.measured)))
 
 
 def _missed(
-    text: str, loss: float, best: float, division: Division, ranked: Sequence[Sensitivity]
+    promise: Promise, loss: float, best: float, division: Division, ranked: Sequence[Sensitivity]
 ) -> MismatchError:  # fmt: skip
     blamed = ", ".join(f"'{one.name}' ({one.gain_db:+.1f} dB with 16 bits)" for one in ranked[:NAMED])
     also = f", and {best:.2%} with 16 bits where they help" if best < loss else ""
+    lost = f"move the outputs by {loss:.2%} of their size over" if promise.metric == "error" else f"lose {loss:.2%} of"
     return MismatchError(
-        f"--drop {text} is not kept",
-        why=f"codes lose {loss:.2%} of {division.held_out.count} samples that are held out{also}; most of it "
+        f"--drop {promise.text} is not kept",
+        why=f"codes {lost} {division.held_out.count} samples that are held out{also}; most of it "
         f"comes from {blamed or 'no single layer'}",
         fix="pass more samples like the real ones, allow more loss, or train with quantisation",
     )

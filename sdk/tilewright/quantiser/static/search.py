@@ -1,7 +1,8 @@
 """Chooses the range of every tensor by the error that is measured at the outputs.
 
-First each method for all tensors at once, the best of them is the start; then tensor by tensor the other ranges, each
-kept where the error falls. A trial is a run over the trial samples with other scales, on one session.
+First each method for all tensors at once, then for each half of them in the network's order, each quarter and so on:
+what one tensor clips is clipped already behind another that does. Then tensor by tensor the other ranges, each kept
+where the error falls. A trial is a run over the trial samples with other scales, on one session.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from tilewright.run.onnx_session import Session
 
 PROBABILITIES = Coding(1.0 / 256.0, -128, DType.I8)
 """Softmax: all codes between 0 and 255/256."""
+PARTS = (1, 2, 4, 8)
+"""Into how many parts the tensors are divided, one way after the other, of which each gets the ranges of one method."""
 GAIN = 1e-3
 """By how much of itself the error has to fall for a range to be taken that is not the start's."""
 
@@ -114,11 +117,15 @@ def searched(model: Model, points: Points, ranges: Mapping[str, tuple[Candidate,
             arrays |= scale_arrays(pair, coding_of(groups[name], chosen[name].span))
         return judge.error(session, base.reals, arrays)
 
-    best, least = start, error(start)
-    for method in dict.fromkeys(one.method for listed in ranges.values() for one in listed[1:]):
-        chosen = {name: next((c for c in listed if c.method == method), listed[0]) for name, listed in ranges.items()}
-        if (now := error(chosen)) < least:
-            best, least = chosen, now
+    best, least, order = start, error(start), list(ranges)
+    methods = dict.fromkeys(one.method for listed in ranges.values() for one in listed)
+    for parts in PARTS:
+        size = -(-len(order) // parts)
+        for begin in range(0, len(order), size) if size > 1 else ():
+            for method in methods:
+                chosen = {**best, **{name: _by(method, ranges[name]) for name in order[begin : begin + size]}}
+                if chosen != best and (now := error(chosen)) < least * (1 - GAIN):
+                    best, least = chosen, now
     tried: dict[str, tuple[Tried, ...]] = {}
     for name, listed in ranges.items():
         results = [Tried(best[name], least)]
@@ -130,6 +137,11 @@ def searched(model: Model, points: Points, ranges: Mapping[str, tuple[Candidate,
             best, least = {**best, name: better.candidate}, better.error
         tried[name] = tuple(results)
     return Searched(_choice(groups, best), {name: one.method for name, one in best.items()}, tried, least)
+
+
+def _by(method: str, listed: tuple[Candidate, ...]) -> Candidate:
+    """The range of this method, or the first where it gave none of its own."""
+    return next((one for one in listed if one.method == method), listed[0])
 
 
 def _choice(groups: Mapping[str, Group], chosen: Mapping[str, Candidate]) -> Choice:
