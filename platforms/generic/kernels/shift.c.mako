@@ -7,6 +7,9 @@ blocks, rest = divmod(k.left, 4)
 %>\
 static void ${f.name}(${f.parameters})
 {
+% if not k.left:
+    (void)x;
+% endif
     for (int outer = 0; outer < ${k.outer}; outer++) {
 % if k.left:
         const ${k.c_type} *const from = ${at("x", source)};
