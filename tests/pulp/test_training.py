@@ -33,10 +33,10 @@ def network() -> onnx.ModelProto:
     return onnx_model(nodes, {"x": (2, 3, 7, 9)}, ["y"], weights)
 
 
-def trained(board: str, folder: Path, *words: str) -> list[dict[str, Any]]:
-    """The layers of a step that was trained twice, every loss and parameter compared with NumPy's."""
+def trained(board: str, folder: Path, model: onnx.ModelProto, *words: str) -> list[dict[str, Any]]:
+    """The layers of a step that was made twice, every loss and parameter compared with NumPy's."""
     board_or_skip(board)
-    onnx.save(network(), folder / "net.onnx")
+    onnx.save(model, folder / "net.onnx")
     call = ["train", str(folder / "net.onnx"), "-t", board, "-o", str(folder / "out"), "-q", "--run", "2", *words]
     assert main([*call, "--learning-rate", "0.1"]) == 0
     layers: list[dict[str, Any]] = json.loads((folder / "out" / "report.json").read_text())["networks"][0]["layers"]
@@ -44,12 +44,27 @@ def trained(board: str, folder: Path, *words: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    ("board", "optimiser"), [("qemu_pulp", "sgd"), ("qemu_pulp", "momentum"), ("gvsoc_pulp_open_fpu", "sgd")]
+    ("board", "size", "optimiser"),
+    [("qemu_pulp", "6K", "sgd"), ("qemu_pulp", "8K", "momentum"), ("gvsoc_pulp_open_fpu", "15K", "sgd")],
 )
-def test_convolutions_are_taken_back_in_tiles(board: str, optimiser: str, tmp_path: Path) -> None:
-    layers = trained(board, tmp_path, "--set", "l1=16K", "--optimizer", optimiser)
+def test_convolutions_are_taken_back_in_tiles(board: str, size: str, optimiser: str, tmp_path: Path) -> None:
+    layers = trained(board, tmp_path, network(), "--set", f"l1={size}", "--optimizer", optimiser)
     kernels = [layer["kernel"] for layer in layers]
     assert sorted(set(kernels)) == ["Descent", "TiledDescentF32"]
     assert kernels.count("Descent") == 1  # of the matrix
     tiles = [layer["tiles"] for layer in layers if layer["kernel"] == "TiledDescentF32"]
-    assert max(tiles) > 4
+    assert max(tiles) > 3
+
+
+def test_products_of_two_kinds_share_a_row(tmp_path: Path) -> None:
+    """A signal of few channels, read by a layer with edges and by one without: all cores work on its only row."""
+    draw = np.random.default_rng(2)
+    shapes = {"a": (4, 2, 1), "b": (8, 4, 2), "c": (8, 4, 1), "m": (3, 8)}
+    weights = {name: draw.standard_normal(shape).astype(np.float32) / 3 for name, shape in shapes.items()}
+    nodes = [
+        node("Conv", "x a", "c0"), node("Conv", "c0 b", "c1", pads=[0, 1]), node("Conv", "c0 c", "c2"),
+        node("Add", "c1 c2", "s"), node("GlobalAveragePool", "s", "p"), node("Flatten", "p", "v"),
+        node("Gemm", "v m", "y", transB=1),
+    ]  # fmt: skip
+    layers = trained("qemu_pulp", tmp_path, onnx_model(nodes, {"x": (1, 2, 18)}, ["y"], weights))
+    assert [layer["kernel"] for layer in layers][1:] == ["TiledDescentF32"] * 2

@@ -1,17 +1,17 @@
 <%namespace name="planes" file="/plane_blocks.c.mako"/>\
-<% b = k.blocks %>\
-/* One tile, dense, channels first: results, the box of operands, and the rows of padding before it. ${"Rows have no edges and are one. " if b.even else ""}A core
- * takes ${"so many results" if b.even else "so many blocks"} of a row at once. */
-typedef struct {
-    int images, groups, channels, rows, columns, in_rows, in_columns, top, part;
-} ${f.name}_tile;
-
 <%
+b = k.blocks
 def begin(lane, y, at):
     return f"row->start[{lane}]" if k.bias else "0.0f"
 def end(lane, sum, at):
     return k.limited(sum)
 %>\
+/* One tile, dense, channels first: results, the box of operands, and the rows of padding before it. ${"Rows have no edges and are one." if b.even else "A row has `middle` blocks between its edges."}
+ * A core takes ${"so many results" if b.even else "so many blocks"} of a row at once. */
+typedef struct {
+    int images, groups, channels, depth, rows, columns, in_rows, in_columns, top, middle, part;
+} ${f.name}_tile;
+
 ${planes.blocks(f.name, b, begin, end)}
 % if k.rest:
 /* Some results of a row of fewer than four channels. */
@@ -23,7 +23,7 @@ static void ${f.name}_rest(const tilewright_plane_row *row, int first, int end, 
 % endfor
     };
     tilewright_plane_row one = *row;
-    for (int lane = 0; lane < lanes; lane++, one.w += ${b.weights.lane}, one.y += one.y_plane) {
+    for (int lane = 0; lane < lanes; lane++, one.w += one.w_lane, one.y += one.y_plane) {
         for (int result = first; result < end; result++) {
             const float v = tilewright_plane_sum(&one, taps, ${len(k.taps)}, result, ${times("result", b.row.step)}, ${"row->start[lane]" if k.bias else "0.0f"});
             one.y[result] = ${k.limited("v")};
@@ -35,8 +35,8 @@ static void ${f.name}_rest(const tilewright_plane_row *row, int first, int end, 
 /* Rows of four channels are shared among the cores, part by part. */
 static void ${f.name}(${f.parameters})
 {
-    const int blocks = (tile->channels + 3) / 4, whole = ${"tile->columns" if b.even else b.count};
-    const int parts = (whole + tile->part - 1) / tile->part;
+    const int blocks = (tile->channels + 3) / 4, whole = ${"tile->columns" if b.even else plus("tile->middle", b.fixed)};
+    const int parts = (whole + tile->part - 1) / tile->part, lane = ${times("tile->depth", b.weights.plane)};
     const int plane = tile->rows * tile->columns, in_plane = tile->in_rows * tile->in_columns;
     const int total = tile->images * tile->groups * blocks * tile->rows * parts;
     const int end = tilewright_share(total, core + 1, cores);
@@ -57,10 +57,10 @@ static void ${f.name}(${f.parameters})
         const int met = tile->in_rows - top;
 % endif
         tilewright_plane_row line = {
-            w + ${times("channel", b.weights.lane)} + ${times("skipped", k.w_row)},
-            x + ${times("group", k.depth)} * in_plane + (top + ${times("skipped", k.dilation)}) * tile->in_columns,
-            y + first * plane + row * tile->columns, (met < ${k.rows} ? met : ${k.rows}) - skipped, ${k.depth},
-            ${k.w_row}, ${b.weights.plane}, 0, ${times("tile->in_columns", k.dilation)}, in_plane, 0, plane, ${"b + channel" if k.bias else "NULL"}, NULL, NULL};
+            w + channel * lane + ${times("skipped", k.w_row)},
+            x + group * tile->depth * in_plane + (top + ${times("skipped", k.dilation)}) * tile->in_columns,
+            y + first * plane + row * tile->columns, (met < ${k.rows} ? met : ${k.rows}) - skipped, tile->depth, lane,
+            ${k.w_row}, ${b.weights.plane}, 0, ${times("tile->in_columns", k.dilation)}, in_plane, 0, plane, tile->middle, tile->columns, ${"b + channel" if k.bias else "NULL"}, NULL, NULL};
 % if b.by_rows:
         line.x_next = line.x_plane - line.rows * line.x_row;
         line.w_next = line.w_plane - line.rows * line.w_row;
@@ -70,7 +70,7 @@ static void ${f.name}(${f.parameters})
 % endif
 % if k.rest:
         if (left < 4) {
-            ${f.name}_rest(&line, ${"part * tile->part, next" if b.even else f"{f.name}_result(part * tile->part), {f.name}_result(next)"}, left);
+            ${f.name}_rest(&line, ${"part * tile->part, next" if b.even else f"{f.name}_result(&line, part * tile->part), next < whole ? {f.name}_result(&line, next) : tile->columns"}, left);
         } else {
             ${f.name}_row(&line, part * tile->part, next);
         }

@@ -27,13 +27,12 @@ from tilewright.platforms.pulp.kernels.windows import CORES
 from tilewright.platforms.pulp.platform import PLATFORM
 
 SOURCES = ["tiles.h", "planes_f32.h"]
-MOST = (1 << 31) - 1
 
 
 @dataclass(frozen=True)
 class ConvContext:
-    """The blocks of a row, and the window along rows; `taps` are (weight, start, first result, last result) for single
-    channels, of which there are any where `rest`."""
+    """The blocks of a row, and the window along rows; `taps` are (weight, start, first result, fewer at the end) for
+    single channels, of which there are any where `rest`."""
 
     blocks: Blocks
     taps: tuple[tuple[int, int, int, int], ...]
@@ -42,7 +41,6 @@ class ConvContext:
     stride: int
     dilation: int
     w_row: int
-    depth: int
     bias: bool
     clamp: Clamp | None
 
@@ -106,9 +104,8 @@ class TiledConvF32(TiledKernelMethods):
         taps = tuple((tap.weight, tap.start, *row.reach(number)) for number, tap in enumerate(row.taps))
         channels = call.shape(1)[0] // call.integer("group", 1)
         return ConvContext(
-            blocks, ((0, 0, 0, MOST),) if blocks.even else taps, channels % LANES > 0, rows,
-            window.strides[0] if picture else 1, window.dilations[0] if picture else 1, columns, call.shape(1)[1],
-            call.optional(2) is not None, call.node.clamp,
+            blocks, taps, channels % LANES > 0, rows, window.strides[0] if picture else 1,
+            window.dilations[0] if picture else 1, columns, call.optional(2) is not None, call.node.clamp,
         )  # fmt: skip
 
     def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
@@ -123,9 +120,9 @@ class TiledConvF32(TiledKernelMethods):
         fours = -(-columns // WIDEST) if blocks.even else blocks.count
         part = part_of(lanes * rows, fours) * (WIDEST if blocks.even else 1)
         return {
-            "images": view.size("n"), "groups": view.size("g"), "channels": view.size("oc"), "rows": rows,
-            "columns": columns, "in_rows": in_rows, "in_columns": in_columns, "top": before[2] if picture else 0,
-            "part": part,
+            "images": view.size("n"), "groups": view.size("g"), "channels": view.size("oc"), "depth": view.size("ic"),
+            "rows": rows, "columns": columns, "in_rows": in_rows, "in_columns": in_columns,
+            "top": before[2] if picture else 0, "middle": 0 if blocks.even else blocks.middle, "part": part,
         }  # fmt: skip
 
 
@@ -147,7 +144,7 @@ def blocks_of_call(call: Call) -> Blocks:
         row = Row(taps, stride, max(inside) + 1 - low, results)
         taps_of_all = rows * columns
         single = call.shape(1)[0] // call.integer("group", 1) % LANES > 0
-        call.known["planes"] = blocks_of(row, Weights(depth * taps_of_all, taps_of_all), depth, rows, single=single)
+        call.known["planes"] = blocks_of(row, Weights(0, taps_of_all), depth, rows, single=single)
     blocks: Blocks = call.known["planes"]
     return blocks
 

@@ -1,10 +1,13 @@
 <%namespace name="planes" file="/plane_blocks.c.mako"/>\
 <%namespace name="slopes" file="/slope_blocks.c.mako"/>\
-/* One tile, dense, channels first: ${"pixels, which have no rows" if k.even else "rows"} of the operand, and of each product the rows of its gradient and how many lie
- * above those that the first row meets. The first tile begins the sums of slopes, the last one moves the weights. */
+/* One tile, dense, channels first: ${"pixels, which have no rows," if k.even else "rows"} of the operand, and of each product the rows of its gradient and how many lie
+ * above those that the first row meets. The first tile begins the sums of slopes, the last one moves the weights. Cores
+ * take a row in so many parts. */
 typedef struct {
-    int images, groups, channels, rows, columns, part, first, last;
-    int ${", ".join(f"rows{t.number}, top{t.number}" for t in k.terms)};
+    int images, groups, channels, rows, columns, parts, first, last;
+% for t in k.terms:
+    int ${", ".join(f"{name}{t.number}" for name in ("results", "rows", "columns", "top"))}${"".join(f", middle{t.number}_{b.row.first}" for b in t.phases if not b.even)}${"" if t.by_line else f", met{t.number}"};
+% endfor
 } ${f.name}_tile;
 
 % if k.back:
@@ -32,7 +35,7 @@ static void ${name}_rest(const tilewright_plane_row *row, int first, int end, in
     };
 % endif
     tilewright_plane_row one = *row;
-    for (int lane = 0; lane < lanes; lane++, one.w += ${t.w_lane}, one.y += one.y_plane) {
+    for (int lane = 0; lane < lanes; lane++, one.w += ${t.window}, one.y += one.y_plane) {
         for (int result = first; result < end; result++) {
             const int at = ${times("result", b.row.apart)};
             float v = ${("row->add[lane * row->y_plane + at]" if k.add else "0.0f") if opens else "one.y[at]"};
@@ -46,145 +49,188 @@ static void ${name}_rest(const tilewright_plane_row *row, int first, int end, in
 
 % endif
 % endfor
-% endfor
-/* The gradient of the operand: rows of four channels are shared among the cores${", part by part" if k.even else ""}. */
-static void ${f.name}_back(${k.back_parameters}, const ${f.name}_tile *tile, int core, int cores)
+/* What the ${"product" if len(k.terms) == 1 else f"product {t.number}"} adds to a part of a row of the gradient. */
+static void ${f.name}_back${t.number}(const ${f.name}_tile *tile, const float *w, const float *dy, tilewright_plane_row *line, int row, int part, int lanes)
 {
-    const int blocks = (tile->channels + 3) / 4, parts = ${"(tile->columns + tile->part - 1) / tile->part" if k.even else "1"};
-    const int plane = tile->rows * tile->columns;
-    const int total = tile->images * tile->groups * blocks * tile->rows * parts, end = tilewright_share(total, core + 1, cores);
-    for (int unit = tilewright_share(total, core, cores); unit < end; unit++) {
-        const int row = unit / parts % tile->rows, block = unit / parts / tile->rows, group = block / blocks; /* of all images */
-        const int channel = block % blocks * 4, place = (group * tile->channels + channel) * plane + row * tile->columns;
 % if k.even:
-        const int first = unit % parts * tile->part, last = unit % parts + 1 < parts ? first + tile->part : tile->columns;
-% endif
-% if k.rest:
-        const int lanes = tile->channels - channel < 4 ? tile->channels - channel : 4;
-% endif
-        tilewright_plane_row line = {NULL, NULL, dx + place, 0, 0, 0, 0, 0, 0, 0, 0, plane, NULL, ${"add + place" if k.add else "NULL"}, ${"x + place" if k.masked else "NULL"}};
-% for t in k.terms:
-        {
-            const float *const w = ${t.weights} + (group % tile->groups * ${t.results} * tile->channels + channel) * ${t.w_lane};
-            const float *const dy = ${t.gradient} + group * ${t.results} * tile->rows${t.number} * ${"tile->columns" if k.even else t.columns};
-% if k.even:
-            line.w = w, line.x = dy, line.rows = 1;
+    (void)row;
+    line->w = w, line->x = dy, line->rows = 1;
 % else:
-            const int down = row + tile->top${t.number};
-            int from = 0, rows = 0;
+    const int down = row + tile->top${t.number};
 % if t.stride == t.dilation == 1:
-            from = down < tile->rows${t.number} ? 0 : down - tile->rows${t.number} + 1;
-            rows = (down < ${t.rows - 1} ? down : ${t.rows - 1}) - from + 1;
+    const int from = down < tile->rows${t.number} ? 0 : down - tile->rows${t.number} + 1;
+    const int rows = (down < ${t.rows - 1} ? down : ${t.rows - 1}) - from + 1;
 % else:
-            while (from < ${t.rows} && ((down - ${times("from", t.dilation)}) % ${t.stride} != 0 || (down - ${times("from", t.dilation)}) / ${t.stride} >= tile->rows${t.number})) {
-                from++;
-            }
-            for (int at = from; at < ${t.rows} && down >= ${times("at", t.dilation)}; at += ${t.row_taps}) {
-                rows++;
-            }
+    int from = 0, rows = 0;
+    while (from < ${t.rows} && ((down - ${times("from", t.dilation)}) % ${t.stride} != 0 || (down - ${times("from", t.dilation)}) / ${t.stride} >= tile->rows${t.number})) {
+        from++;
+    }
+    for (int at = from; at < ${t.rows} && down >= ${times("at", t.dilation)}; at += ${t.row_taps}) {
+        rows++;
+    }
 % endif
-            line.rows = rows > 0 ? rows : 0;
-            line.w = w + ${times("from", t.window_columns)};
-            line.x = rows > 0 ? dy + (down - ${times("from", t.dilation)}) / ${t.stride} * ${t.columns} : dy;
+    line->rows = rows > 0 ? rows : 0;
+    line->w = w + ${times("from", t.window_columns)};
+    line->x = rows > 0 ? dy + (down - ${times("from", t.dilation)}) / ${t.stride} * tile->columns${t.number} : dy;
 % endif
-            line.planes = ${t.results};
-            line.w_row = ${t.row_taps * t.window_columns};
-            line.w_plane = ${times("tile->channels", t.w_lane)};
-            line.x_row = ${-t.row_step * t.columns};
-            line.x_plane = tile->rows${t.number} * ${"tile->columns" if k.even else t.columns};
+    line->planes = tile->results${t.number};
+    line->w_row = ${t.row_taps * t.window_columns};
+    line->w_plane = ${times("tile->channels", t.window)};
+    line->x_row = -${times(f"tile->columns{t.number}", t.row_step)};
+    line->x_plane = tile->rows${t.number} * tile->columns${t.number};
 % if t.by_rows:
-            line.w_next = line.w_plane - line.rows * line.w_row;
-            line.x_next = line.x_plane - line.rows * line.x_row;
+    line->w_next = line->w_plane - line->rows * line->w_row;
+    line->x_next = line->x_plane - line->rows * line->x_row;
 % else:
-            line.w_next = line.w_row - line.planes * line.w_plane;
-            line.x_next = line.x_row - line.planes * line.x_plane;
+    line->w_next = line->w_row - line->planes * line->w_plane;
+    line->x_next = line->x_row - line->planes * line->x_plane;
 % endif
 % for b in t.phases:
 <%
 name = f"{f.name}_back{t.number}_{b.row.first}"
-blocks = "first, last" if k.even else f"0, {b.row.count if b.even else b.count}"
-moved = f"line.y += {b.row.first}" + (f", line.mask += {b.row.first}" if k.masked else "") + (f", line.add += {b.row.first}" if k.add else "")
+whole = "line->results" if b.even else plus("line->middle", b.fixed)
+bound = (lambda at: f"tilewright_share((line->results + 3) / 4, {at}, tile->parts) * 4") if b.even else (lambda at: f"tilewright_share({whole}, {at}, tile->parts)")
 %>\
+    {
 % if b.row.first:
-            line.y++${", line.mask++" if k.masked else ""}${", line.add++" if k.add else ""};
+        line->y++${", line->mask++" if k.masked else ""}${", line->add++" if k.add else ""};
 % endif
-% if b.single:
-            if (lanes < 4) {
-                ${name}_rest(&line, ${"first, last" if k.even else f"0, {b.row.count}"}, lanes);
-            } else {
-                ${name}_row(&line, ${blocks});
-            }
+% if t.phases_differ:
+        line->results = (tile->columns - ${b.row.first} + ${b.row.apart - 1}) / ${b.row.apart};
 % else:
-            ${name}_row(&line, ${blocks});
+        line->results = tile->columns;
 % endif
+% if not b.even:
+        line->middle = tile->middle${t.number}_${b.row.first};
+% endif
+        const int first = ${bound("part")};
+        const int end = part + 1 < tile->parts ? ${bound("part + 1")} : ${whole};
+% if b.single:
+        if (lanes < 4) {
+            ${name}_rest(line, ${"first, end" if b.even else f"{name}_result(line, first), part + 1 < tile->parts ? {name}_result(line, end) : line->results"}, lanes);
+        } else {
+            ${name}_row(line, first, end);
+        }
+% else:
+        ${name}_row(line, first, end);
+% endif
+    }
 % endfor
 % if len(t.phases) > 1:
-            line.y -= ${len(t.phases) - 1}${f", line.mask -= {len(t.phases) - 1}" if k.masked else ""}${f", line.add -= {len(t.phases) - 1}" if k.add else ""};
+    line->y -= ${len(t.phases) - 1}${f", line->mask -= {len(t.phases) - 1}" if k.masked else ""}${f", line->add -= {len(t.phases) - 1}" if k.add else ""};
 % endif
-        }
+% if not k.rest:
+    (void)lanes;
+% endif
+}
+
 % endfor
+/* The gradient of the operand: ${"" if k.rows_at_once == 1 else f"{k.rows_at_once} "}rows of four channels are shared among the cores, part by part. */
+static void ${f.name}_back(${k.back_parameters}, const ${f.name}_tile *tile, int core, int cores)
+{
+    const int blocks = (tile->channels + 3) / 4, bands = (tile->rows + ${k.rows_at_once - 1}) / ${k.rows_at_once};
+    const int plane = tile->rows * tile->columns, total = tile->images * tile->groups * blocks * bands * tile->parts;
+    const int end = tilewright_share(total, core + 1, cores);
+    for (int unit = tilewright_share(total, core, cores); unit < end; unit++) {
+        const int part = unit % tile->parts, band = unit / tile->parts % bands, block = unit / tile->parts / bands;
+        const int group = block / blocks, channel = block % blocks * 4; /* groups of all images */
+        const int lanes = tile->channels - channel < 4 ? tile->channels - channel : 4;
+        for (int row = ${times("band", k.rows_at_once)}; row < ${plus(times("band", k.rows_at_once), k.rows_at_once)} && row < tile->rows; row++) {
+            const int place = (group * tile->channels + channel) * plane + row * tile->columns;
+            tilewright_plane_row line = {NULL, NULL, dx + place, 0, 0, ${k.terms[0].window}, 0, 0, 0, 0, 0, 0, plane, 0, 0, NULL, ${"add + place" if k.add else "NULL"}, ${"x + place" if k.masked else "NULL"}};
+% for t in k.terms:
+<% across = f"tile->results{t.number} * tile->rows{t.number} * tile->columns{t.number}" %>\
+% if t.number:
+            line.w_lane = ${t.window};
+% endif
+            ${f.name}_back${t.number}(tile, ${t.weights} + (group % tile->groups * tile->results${t.number} * tile->channels + channel) * ${t.window}, ${t.gradient} + group * ${across}, &line, row, part, lanes);
+% endfor
+        }
     }
 }
 
 % endif
 % for t in k.terms:
 % if t.number == k.first_of[t.number]:
-${slopes.sums(f"{f.name}_slopes{t.number}", t.slopes)}
+% for number, of in enumerate(t.slopes):
+% if t.by_line:
+${slopes.line(f"{f.name}_slopes{t.number}_{number}", of, t.window, k.rate, k.decayed)}\
+% else:
+${slopes.windowed(f"{f.name}_slopes{t.number}_{number}", of, t.window, k.rate, k.decayed)}\
 % endif
-/* Weights by blocks of four results and four channels, tap by tap: cores take them from the last to the first, as those that
- * have fewer rows above have more here. */
+% endfor
+% endif
+/* Weights by blocks of four results and ${t.together} ${"channel" if t.together == 1 else "channels"}, ${"tap by tap" if t.by_line else "rows of the window one by one"}: cores take them from the last to the first,
+ * as those that have fewer rows above have more here. */
 static void ${f.name}_slopes${t.number}(const float *x, ${t.slope_parameters}, const ${f.name}_tile *tile, int core, int cores)
 {
-% if not k.even:
-    static const int columns[${t.window_columns}][3] = { /* the first of the gradient, of the operand, and how many meet */
-% for one in t.columns_met:
-        {${", ".join(map(str, one))}},
-% endfor
-    };
-% endif
-    const int blocks = (tile->channels + 3) / 4, total = tile->groups * ${t.result_blocks} * blocks * ${t.window};
-    const int end = tilewright_share(total, cores - core, cores), plane = tile->rows * tile->columns;
-    const int slope_plane = tile->rows${t.number} * ${"tile->columns" if k.even else t.columns};
-    for (int unit = tilewright_share(total, cores - 1 - core, cores); unit < end; unit++) {
-        const int tap = unit % ${t.window}, block = unit / ${t.window}, channel = block % blocks * 4;
-        const int group = block / blocks / ${t.result_blocks}, result = block / blocks % ${t.result_blocks} * 4;
-        const int results = ${t.results} - result < 4 ? ${t.results} - result : 4;
-        const int channels = tile->channels - channel < 4 ? tile->channels - channel : 4;
-        const int place = ((group * ${t.results} + result) * tile->channels + channel) * ${t.window} + tap;
-        float sums[16];
-% if k.even:
-        const int y_start = 0, x_start = 0, rows = 1, met = tile->columns;
-% else:
-        const int *const column = columns[tap % ${t.window_columns}];
-        const int start = ${times(f"(tap / {t.window_columns})", t.dilation)} - tile->top${t.number};
-        const int low = start < 0 ? (${t.stride - 1} - start) / ${t.stride} : 0;
-        const int high = start < tile->rows ? (tile->rows - 1 - start) / ${t.stride} + 1 : 0;
-        const int y_start = low * ${t.columns} + column[0], x_start = (low * ${t.stride} + start) * ${k.columns} + column[1];
-        const int rows = (high < tile->rows${t.number} ? high : tile->rows${t.number}) - low, met = column[2];
-% endif
+    const int blocks = ${"tile->channels" if t.together == 1 else f"(tile->channels + {t.together - 1}) / {t.together}"}, result_blocks = (tile->results${t.number} + 3) / 4;
+    const int total = tile->groups * result_blocks * blocks * ${t.units}, end = tilewright_share(total, cores - core, cores);
+    const int plane = tile->rows * tile->columns, y_plane = tile->rows${t.number} * tile->columns${t.number};
+    const int lane = ${times("tile->channels", t.window)};
+    int unit = tilewright_share(total, cores - 1 - core, cores), tap = unit % ${t.units};
+    for (int block = unit / ${t.units}; unit < end; block++) {
+        const int group = block / blocks / result_blocks, result = block / blocks % result_blocks * 4;
+        const int channel = ${times("(block % blocks)", t.together)}, last = tile->results${t.number} - result - 1;
+        const int place = (group * tile->results${t.number} + result) * lane + ${times("channel", t.window)};
+        const float *const y = ${t.gradient} + (group * tile->results${t.number} + result) * y_plane;
+        const float *const from = x + (group * tile->channels + channel) * plane;
         tilewright_slopes of = {
-            ${t.gradient} + (group * ${t.results} + result) * slope_plane + y_start, x + (group * tile->channels + channel) * plane + x_start,
-            tile->images, rows > 0 && met > 0 ? rows : 0, met,
-            {0, results > 1 ? slope_plane : 0, results > 2 ? 2 * slope_plane : 0, results > 3 ? 3 * slope_plane : 0},
-            ${"met" if k.even else t.columns}, tile->groups * ${t.results} * slope_plane, plane, ${"met" if k.even else t.stride * k.columns}, tile->groups * tile->channels * plane};
-% if not k.even and t.stride == 1 and t.columns == k.columns:
-        if (met == ${t.columns}) { /* rows follow each other without a gap */
-            of.columns *= of.rows;
-            of.rows = of.rows > 0;
+            y, from, NULL, NULL, tile->images, 1, y_plane, ${"0" if t.by_line else f"tile->met{t.number}"},
+            {0, last > 0 ? y_plane : 0, last > 1 ? 2 * y_plane : 0, last > 2 ? 3 * y_plane : 0},
+            {0, last > 0 ? lane : 0, last > 1 ? 2 * lane : 0, last > 2 ? 3 * lane : 0},
+            tile->columns${t.number}, tile->groups * tile->results${t.number} * y_plane, plane, ${times("tile->columns", t.stride)}, tile->groups * tile->channels * plane,
+            ${t.window}, tile->first, tile->last};
+% if t.together == 2 and not t.by_line:
+        if (channel + 1 == tile->channels) {
+            of.x_plane = 0;
+            of.w_channel = 0;
         }
 % endif
-% for block in t.slopes:
-        ${"} else " if not loop.first else ""}${f"if (channels == {block.width}) " if not loop.last else ""}{
-            ${f.name}_slopes${k.first_of[t.number]}_sums${block.width}(&of, sums);
-% endfor
-        }
-        for (int i = 0; i < results; i++) {
-            for (int j = 0; j < channels; j++) {
-                const int at = place + (i * tile->channels + j) * ${t.window};
-                const float slope = tile->first ? sums[4 * i + j] : ${t.following}[at] + sums[4 * i + j];
-                ${t.following}[at] = tile->last ? TILEWRIGHT_ADD_PRODUCT(${k.rate}, slope, ${k.decayed(t.target + "[at]")}) : slope;
+        for (; tap < ${t.units} && unit < end; tap++, unit++) {
+% if not k.even:
+            const int start = ${times("tap", t.dilation)} - tile->top${t.number};
+            const int low = start < 0 ? (${t.stride - 1} - start) / ${t.stride} : 0;
+            const int met = start < tile->rows ? (tile->rows - 1 - start) / ${t.stride} + 1 : 0;
+            const int rows = (met < tile->rows${t.number} ? met : tile->rows${t.number}) - low;
+            of.rows = rows > 0 ? rows : 0;
+% if t.by_line:
+            of.columns = tile->columns${t.number} - ${t.line[2]};
+            of.rows = of.columns > 0 ? of.rows : 0;
+            of.y = y + low * tile->columns${t.number} + ${t.line[0]};
+            of.x = from + (${times("low", t.stride)} + start) * tile->columns + ${t.line[1]};
+% if t.stride == 1 and t.line == (0, 0, 0):
+            if (of.columns == tile->columns && of.rows > 0) { /* rows follow each other without a gap */
+                of.columns *= of.rows;
+                of.rows = 1;
             }
+% endif
+% else:
+            of.y = y + low * tile->columns${t.number};
+            of.x = from + (${times("low", t.stride)} + start) * tile->columns;
+% endif
+% endif
+% if t.by_line:
+            of.target = ${t.target} + place + tap;
+            of.next = ${t.following} + place + tap;
+% if len(t.slopes) > 1:
+            if (tile->channels - channel >= 4) {
+                ${f.name}_slopes${k.first_of[t.number]}_0(&of);
+            } else {
+                ${f.name}_slopes${k.first_of[t.number]}_1(&of);
+            }
+% else:
+            ${f.name}_slopes${k.first_of[t.number]}_0(&of);
+% endif
+% else:
+% for number, part in enumerate(t.slopes):
+            of.target = ${t.target} + place + ${plus(times("tap", t.window_columns), part.first)};
+            of.next = ${t.following} + place + ${plus(times("tap", t.window_columns), part.first)};
+            ${f.name}_slopes${k.first_of[t.number]}_${number}(&of);
+% endfor
+% endif
         }
+        tap = 0;
     }
 }
 

@@ -6,9 +6,9 @@ makes rows of the gradient and slopes of weights, of operands that nobody writes
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import gcd
+from math import gcd, lcm
 from typing import Any
 
 import numpy as np
@@ -29,17 +29,17 @@ from tilewright.platform import (
 from tilewright.platforms.generic.kernels.descent import replaces
 from tilewright.platforms.generic.kernels.elements import empty
 from tilewright.platforms.generic.kernels.nest import operand_names, result_names
-from tilewright.platforms.pulp.kernels.conv_f32 import MOST, SOURCES, part_of, row_cycles
+from tilewright.platforms.pulp.kernels.conv_f32 import SOURCES, part_of, row_cycles
 from tilewright.platforms.pulp.kernels.plane_blocks import LANES, WIDEST, Blocks, Row, Tap, Weights, blocks_of
-from tilewright.platforms.pulp.kernels.slope_blocks import SlopeBlock, slope_widths
+from tilewright.platforms.pulp.kernels.slope_blocks import LineSlopes, WindowSlopes, slopes_of
 from tilewright.platforms.pulp.kernels.windows import CORES
 from tilewright.platforms.pulp.platform import PLATFORM
 
 TYPES = "f32, f32?, f32... -> f32, f32..."
 FIRST, EACH = 2, 3
 """Operands before those of the products, and of each: weights, gradient, target."""
-SLOPE_CYCLES, PIXEL_CYCLES = 300, 37
-"""Modelled cycles of sixteen slopes of a tile beside their pixels, and of a pixel; measured in GVSoC."""
+SLOPE_CYCLES, PIXEL_CYCLES = 200, 9.2
+"""Modelled cycles of slopes that are summed at once beside their pixels, and of a pixel for four; measured in GVSoC."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,8 @@ class TermContext:
     product: DescentTerm
     phases: tuple[Blocks, ...]
     taps: tuple[tuple[tuple[int, int, int, int], ...], ...]
-    slopes: tuple[SlopeBlock, ...]
-    columns_met: tuple[tuple[int, int, int], ...]
+    slopes: tuple[LineSlopes, ...] | tuple[WindowSlopes, ...]
+    line: tuple[int, int, int]
     weights: str
     gradient: str
     target: str
@@ -75,9 +75,19 @@ class TermContext:
         return self.product.taps
 
     @property
-    def w_lane(self) -> int:
-        """Elements from the weights of a channel to those of the next."""
-        return self.product.taps
+    def by_line(self) -> bool:
+        """True where slopes are summed tap by tap."""
+        return self.window_columns == 1
+
+    @property
+    def together(self) -> int:
+        """Channels whose slopes are summed at once."""
+        return LANES if self.by_line and len(self.slopes) > 1 else self.slopes[0].channels
+
+    @property
+    def units(self) -> int:
+        """Turns in which the slopes of a block are made."""
+        return self.rows
 
     @property
     def stride(self) -> int:
@@ -100,20 +110,15 @@ class TermContext:
         return self.dilation // gcd(self.stride, self.dilation)
 
     @property
-    def results(self) -> int:
-        """Results of a group."""
-        return self.product.results
-
-    @property
-    def result_blocks(self) -> int:
-        """Blocks of four results."""
-        return -(-self.product.results // LANES)
-
-    @property
     def columns(self) -> int:
         """Columns of the gradient that a tile has: those that any column of the operand may meet."""
         low, high = _columns(self.product)
         return high - low
+
+    @property
+    def phases_differ(self) -> bool:
+        """True where a row of the gradient is made in several turns."""
+        return len(self.phases) > 1
 
     @property
     def by_rows(self) -> bool:
@@ -135,11 +140,12 @@ class TermContext:
 @dataclass(frozen=True)
 class DescentContext:
     """Every number of a layer; `even` where all of it reads every pixel once, `rest` where channels are no multiple of
-    four. `first_of` is by product the first one with the same blocks of slopes."""
+    four. `first_of` is by product the first one with the same blocks of slopes; any `rows_at_once` meet as many rows of
+    every window."""
 
     terms: tuple[TermContext, ...]
     first_of: tuple[int, ...]
-    columns: int
+    rows_at_once: int
     back: bool
     add: bool
     masked: bool
@@ -213,16 +219,17 @@ class TiledDescentF32(TiledKernelMethods):
         """Entering, the rows of the gradient and the slopes of the core that has most."""
         terms, rows_of_picture = _terms(call), descent_terms(call)[0].size[0]
         rows, blocks = sizes.get("ih", 1), sizes["g"] * -(-sizes["c"] // LANES)
-        total: Any = np.ceil(450.0 + 0 * rows)
-        units = sizes["n"] * blocks * rows
-        shared = np.where(units < CORES, units / CORES, -(-units // CORES))
+        total: Any = 450.0
+        shared = sizes["n"] * blocks * rows / CORES + 0.25
         for one in terms:
-            term, met = one.product, one.product.results * one.rows / one.stride
+            term, met = one.product, one.product.results * _rows_met(one.product)
             each = sum(row_cycles(phase, phase.row.count, met) for phase in one.phases)
             total = total + shared * each * (0 in call.present)
-            pixels = sizes["n"] * (term.outs[0] * rows / rows_of_picture) * term.outs[1]
-            many = blocks * one.result_blocks * term.taps
-            total = total + np.ceil(many / CORES) * (SLOPE_CYCLES + pixels * PIXEL_CYCLES)
+            each_tap = descent_products(term) / (term.images * term.groups * term.results * term.channels * term.taps)
+            pixels = sizes["n"] * each_tap * rows / rows_of_picture
+            many = sizes["g"] * -(-sizes["c"] // one.together) * -(-term.results // LANES) * one.units
+            each_sum = SLOPE_CYCLES * len(one.slopes) + pixels * PIXEL_CYCLES * one.together * term.kernel[1]
+            total = total + np.ceil(many / CORES) * each_sum
         return np.ceil(total).astype(np.int64)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
@@ -233,9 +240,9 @@ class TiledDescentF32(TiledKernelMethods):
         """The numbers of the layer."""
         call = operands.call
         terms, back = _terms(call), 0 in call.present
-        steps = [term.product.strides[1] for term in terms]
+        steps = [(term.slopes, term.window) for term in terms]
         return DescentContext(
-            terms, tuple(steps.index(step) for step in steps), terms[0].product.size[1], back,
+            terms, tuple(steps.index(step) for step in steps), _rows_at_once(terms), back,
             back and call.optional(1) is not None, back and bool(call.integer("masked", 0)),
             all(_plain(term.product) for term in terms), terms[0].product.channels % LANES > 0,
             literal(DType.F32, call.real("rate")), literal(DType.F32, call.real("decay", 1.0)),
@@ -251,17 +258,41 @@ class TiledDescentF32(TiledKernelMethods):
         even = all(_plain(term.product) for term in terms)
         members = {
             "images": view.size("n"), "groups": view.size("g"), "channels": view.size("c"), "rows": 1 if even else rows,
-            "columns": rows * columns if even else columns, "part": 0,
+            "columns": rows * columns if even else columns, "parts": 1,
             "first": int(all(begin == 0 for begin, _ in ends)),
             "last": int(all(end == extent for (_, end), extent in zip(ends, extents, strict=False))),
         }  # fmt: skip
-        blocks = view.size("n") * view.size("g") * -(-view.size("c") // LANES)
-        members["part"] = part_of(blocks, -(-members["columns"] // WIDEST)) * WIDEST if even else columns
+        units = view.size("n") * view.size("g") * -(-view.size("c") // LANES)
+        bands, blocks = -(-members["rows"] // _rows_at_once(terms)), _blocks_of_row(terms, members["columns"])
+        members["parts"] = -(-blocks // part_of(units * bands, blocks))
         for term in terms:
             first, end = view.boxes[term.gradient].box[2] if picture else (0, 1)
+            members[f"results{term.number}"] = term.product.results
             members[f"rows{term.number}"] = 1 if even else end - first
+            members[f"columns{term.number}"] = members["columns"] if even else term.columns
             members[f"top{term.number}"] = 0 if even else term.product.begins[0] + low - first * term.stride
+            if isinstance(window := term.slopes[0], WindowSlopes):
+                members[f"met{term.number}"] = window.blocks.middle
+            members |= {f"middle{term.number}_{b.row.first}": b.middle for b in term.phases if not b.even}
         return members
+
+
+def _rows_at_once(terms: Sequence[TermContext]) -> int:
+    return lcm(*(term.stride for term in terms))
+
+
+def _blocks_of_row(terms: Sequence[TermContext], columns: int) -> int:
+    """The fewest blocks of a row that some product has for each of its turns: so many cores can share one. A part of a
+    row must be the same columns for all products, each adds to what the one before has left."""
+    if len({(term.product.strides[1], tuple(phase.even for phase in term.phases)) for term in terms}) > 1:
+        return 1
+    return min(-(-columns // WIDEST) if phase.even else phase.count for term in terms for phase in term.phases)
+
+
+def _rows_met(term: DescentTerm) -> float:
+    """Rows of the window that an average row of the operand meets."""
+    rows = [term.reach(0, row)[1] for row in range(term.kernel[0])]
+    return sum(row.stop - row.start for row in rows) / term.size[0]
 
 
 def _plain(term: DescentTerm) -> bool:
@@ -280,17 +311,16 @@ def _term(call: Call, number: int, term: DescentTerm) -> TermContext:
     names, results, place = operand_names(call), result_names(call), FIRST + EACH * number
     phases = tuple(_phase(term, first) for first in range(min(term.strides[1], term.size[1])))
     taps = tuple(
-        ((0, 0, 0, MOST),) if one.even else
-        tuple((tap.weight, tap.start, *one.row.reach(at)) for at, tap in enumerate(one.row.taps))
-        for one in phases
-    )  # fmt: skip
-    met = []
-    for column in range(term.kernel[1]):
-        read, written = term.reach(1, column)
-        met.append((written.start - _columns(term)[0], read.start, written.stop - written.start))
+        tuple((tap.weight, tap.start, *one.row.reach(at)) for at, tap in enumerate(one.row.taps)) for one in phases
+    )
+    low, high = _columns(term)
+    starts = [column * term.dilations[1] - term.begins[1] + low * term.strides[1] for column in range(term.kernel[1])]
+    columns = tuple(Tap(column, start) for column, start in enumerate(starts))
+    row, (read, written) = Row(columns, term.strides[1], term.size[1], high - low), term.reach(1, 0)
+    line = written.start - low, read.start, high - low - (written.stop - written.start)
     held = place if call.optional(place + 2) is None else place + 2
     return TermContext(
-        number, term, phases, taps, slope_widths(term.channels, term.strides[1]), tuple(met), names[place],
+        number, term, phases, taps, slopes_of(term.channels, row), line, names[place],
         names[place + 1], names[held], results[call.present.index(1 + number)],
     )  # fmt: skip
 

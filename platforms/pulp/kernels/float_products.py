@@ -1,25 +1,31 @@
-"""C of float products in a fixed order, with the loads of what they multiply between them.
+"""C of float products in a fixed order, with the loads of what they multiply and the moves of pointers between them.
 
 Two cores share a floating-point unit: while one loads, the other computes. Products that stand together in one run, and
-their loads in another, take eight cores a seventh longer.
+their loads in another, take eight cores a seventh longer; so do moves of pointers at the end of a loop, by a twentieth.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-AHEAD = 2
+AHEAD = 1
 """Products between a load and the first one that uses it."""
 
 
 @dataclass(frozen=True)
 class Value:
-    """A register and the C of what is loaded into it."""
+    """A register, and what is loaded into it: so many elements behind a pointer, a number or C."""
 
     name: str
-    source: str
+    pointer: str
+    offset: str
+
+    @property
+    def load(self) -> str:
+        """The load as C."""
+        return f"{self.name} = {self.pointer}[{self.offset}];"
 
 
 @dataclass(frozen=True)
@@ -32,19 +38,35 @@ class Product:
     line: tuple[int, ...]
 
 
-def products_text(products: Sequence[Product]) -> Iterator[str]:
-    """Products with every load a little before its first use, a line for each run of one `line`."""
+def products_text(products: Sequence[Product], moves: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """Products with every load a little before its first use, and the moves of pointers (pointer, by what) behind the
+    last load from each, a line for each run of one `line`; moves of pointers that nothing is loaded from come last."""
     loads = _loads([(one.left, one.right) for one in products])
+    behind, rest = _moves(loads, moves)
+    lines = list[str]()
     for _, run in groupby(enumerate(products), lambda one: one[1].line):
-        yield " ".join(
-            " ".join(
-                [
-                    *(f"{value.name} = {value.source};" for value in loads[at]),
-                    f"TILEWRIGHT_TIMES({one.total}, {one.left.name}, {one.right.name})",
-                ]
-            )
-            for at, one in run
-        )
+        words = list[str]()
+        for at, one in run:
+            words += [value.load for value in loads[at]]
+            words.append(f"TILEWRIGHT_TIMES({one.total}, {one.left.name}, {one.right.name})")
+            words += behind[at]
+        lines.append(" ".join(words))
+    return (*lines, *([" ".join(rest)] if rest else []))
+
+
+def _moves(loads: Sequence[Sequence[Value]], moves: Sequence[tuple[str, str]]) -> tuple[list[list[str]], list[str]]:
+    """The moves behind each product, one behind each as far as there are products, and those that are left."""
+    behind: list[list[str]] = [[] for _ in loads]
+    rest, free = list[str](), 0
+    last = {value.pointer: at for at, values in enumerate(loads) for value in values}
+    for pointer, by in sorted(moves, key=lambda move: last.get(move[0], len(loads))):
+        free = max(free, last.get(pointer, len(loads)))
+        if free < len(loads):
+            behind[free].append(f"{pointer} += {by};")
+            free += 1
+        else:
+            rest.append(f"{pointer} += {by};")
+    return behind, rest
 
 
 def _loads(products: Sequence[tuple[Value, ...]]) -> list[list[Value]]:

@@ -16,7 +16,7 @@ TILEWRIGHT_IN_ORDER void ${name}_block${number}(const tilewright_plane_row *row,
 % endif
     for (; blocks > 0; blocks--) {
 % if kind.inputs:
-        const float *x = from, ${", ".join(f"*w{lane} = " + plus("row->w", lane * b.weights.lane) for lane in body.pointers)};
+        const float *x = from, ${", ".join(f"*w{lane} = " + (f"w{lane - 1} + row->w_lane" if lane else "row->w") for lane in body.pointers)};
 % endif
 % for lane in range(4):
         float ${", ".join(f"s{lane}{at} = {begin(lane, y[lane][at], at * b.row.apart)}" for at in range(kind.width))};
@@ -64,14 +64,17 @@ static void ${name}_row(const tilewright_plane_row *row, int first, int end)
 % else:
 % if b.single:
 /* Where a block begins. */
-static int ${name}_result(int block)
+static int ${name}_result(const tilewright_plane_row *row, int block)
 {
-% for before, blocks, first, width in b.places[1:][::-1]:
-    if (block >= ${before}) {
-        return ${plus(times(f"(block - {before})", width), first)};
+% for number in range(len(b.segments) - 1, 0, -1):
+    if (block >= ${b.before(number)}) {
+        return ${b.result(number)};
     }
 % endfor
-    return ${plus(times("block", b.places[0][3]), b.places[0][2])};
+% if b.longest == len(b.segments) - 1:
+    (void)row;
+% endif
+    return ${b.result(0)};
 }
 
 % endif
@@ -79,10 +82,10 @@ static int ${name}_result(int block)
 static void ${name}_row(const tilewright_plane_row *row, int block, int end)
 {
     int last;
-% for segment, (before, blocks, first, width) in zip(b.segments, b.places):
-    last = end < ${before + blocks} ? end : ${before + blocks};
+% for number, segment in enumerate(b.segments):
+    last = end < ${b.end(number)} ? end : ${b.end(number)};
     if (block < last) {
-        ${name}_block${segment.kind}(row, ${plus(times(f"(block - {before})" if before else "block", width), first)}, last - block);
+        ${name}_block${segment.kind}(row, ${b.result(number)}, last - block);
         block = last;
     }
 % endfor

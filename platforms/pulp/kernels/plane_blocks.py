@@ -14,8 +14,6 @@ from typing import Any
 from tilewright.platforms.pulp.kernels.float_products import Product, Value, products_text
 
 LANES, WIDEST = 4, 4
-REACH = 2040
-"""Bytes that a load reaches behind its pointer."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +27,7 @@ class Tap:
 @dataclass(frozen=True)
 class Row:
     """A row of results: `count` of them, each `step` inputs behind the one before, in a row of `inputs`; they lie
-    `apart` elements from each other, the first one `first` from the row's begin."""
+    `apart` elements from each other, the first one `first` from the row's begin. Blocks have at most `widest`."""
 
     taps: tuple[Tap, ...]
     step: int
@@ -37,6 +35,7 @@ class Row:
     count: int
     apart: int = 1
     first: int = 0
+    widest: int = WIDEST
 
     def met(self, result: int) -> tuple[int, ...]:
         """The taps that read an input for this result, by their numbers."""
@@ -45,32 +44,27 @@ class Row:
         )
 
     def reach(self, tap: int) -> tuple[int, int]:
-        """The first result that meets a tap, and the one behind the last."""
+        """The first result that meets a tap, and how many do not behind the last that does."""
         met = [result for result in range(self.count) if tap in self.met(result)]
-        return (met[0], met[-1] + 1) if met else (0, 0)
+        return (met[0], self.count - met[-1] - 1) if met else (0, self.count)
 
 
 @dataclass(frozen=True)
 class Segment:
-    """Neighbouring blocks of one kind: where the first result lies, and how many blocks there are."""
+    """Neighbouring blocks of one kind: where the first result lies, how many blocks there are, and how many before."""
 
     kind: int
     first: int
     blocks: int
+    before: int
 
 
 @dataclass(frozen=True)
 class Weights:
-    """How weights lie: `lane` elements from a lane to the next, `plane` from a term to the next, 0 where the tile says
-    it."""
+    """Elements from the weights of a lane to those of the next, and from one term to the next; 0: the tile says it."""
 
     lane: int
     plane: int
-
-    def pointers(self, most: int) -> tuple[int, ...]:
-        """The first lane of every pointer, where `most` elements are read behind a lane's first."""
-        each = next(n for n in (4, 2, 1) if ((n - 1) * self.lane + most) * 4 <= REACH or n == 1)
-        return tuple(range(0, LANES, each))
 
 
 @dataclass(frozen=True)
@@ -103,24 +97,30 @@ class Kind:
 
 
 def kinds_of(row: Row) -> tuple[tuple[Kind, ...], tuple[Segment, ...]]:
-    """The kinds of blocks of a row, and where they lie."""
+    """The kinds of blocks of a row, and where they lie. Between two edges there is the kind that meets all, if only for
+    no block: so rows of several lengths have the same text."""
     kinds: dict[Kind, int] = {}
     segments: list[Segment] = []
-    for first, width in _widths(row.count):
+    whole = Kind(row.taps, row.step, (tuple(range(len(row.taps))),) * row.widest)
+    for before, (first, width) in enumerate(_widths(row.count, row.widest)):
         kind = Kind(row.taps, row.step, tuple(row.met(first + at) for at in range(width)))
+        alone = len(segments) == 1 and len(next(iter(kinds)).met) == row.widest
+        if alone and whole not in (kind, *kinds) and kind not in kinds:
+            kinds[whole] = 1
+            segments.append(Segment(1, first, 0, before))
         number = kinds.setdefault(kind, len(kinds))
         if segments and segments[-1].kind == number:
-            segments[-1] = Segment(number, segments[-1].first, segments[-1].blocks + 1)
+            segments[-1] = replace(segments[-1], blocks=segments[-1].blocks + 1)
         else:
-            segments.append(Segment(number, first, 1))
+            segments.append(Segment(number, first, 1, before))
     return tuple(kinds), tuple(segments)
 
 
-def _widths(count: int) -> Iterator[tuple[int, int]]:
-    """Blocks of so many results: fours, and of what is left as wide ones as there can be."""
-    fours = count // WIDEST if count % WIDEST in (0, 3) or count < WIDEST else count // WIDEST - 1
-    left, first = count - WIDEST * fours, 0
-    for width in (*(WIDEST,) * fours, *({5: (3, 2), 6: (3, 3)}.get(left, (left,) if left else ()))):
+def _widths(count: int, widest: int) -> Iterator[tuple[int, int]]:
+    """Blocks of so many results: the widest, and of what is left as wide ones as there can be."""
+    many = count // widest if widest < WIDEST or count % widest in (0, 3) or count < widest else count // widest - 1
+    left, first = count - widest * many, 0
+    for width in (*(widest,) * many, *({5: (3, 2), 6: (3, 3)}.get(left, (left,) if left else ()))):
         yield first, width
         first += width
 
@@ -154,19 +154,54 @@ class Blocks:
         """True for rows without edges, of any length."""
         return not self.segments
 
+    @cached_property
+    def longest(self) -> int:
+        """The segment of which the tile says how many blocks it has: all others have as many in rows of any length."""
+        whole = [number for number, one in enumerate(self.segments) if self._meets_all(self.kinds[one.kind])]
+        return max(whole or range(len(self.segments)), key=lambda number: self.segments[number].blocks)
+
+    def _meets_all(self, kind: Kind) -> bool:
+        return kind.met == (tuple(range(len(self.row.taps))),) * self.row.widest
+
     @property
-    def places(self) -> tuple[tuple[int, int, int, int], ...]:
-        """Of every segment the blocks before it, its own, its first result and the results of a block."""
-        before, places = 0, list[tuple[int, int, int, int]]()
-        for one in self.segments:
-            places.append((before, one.blocks, one.first, self.kinds[one.kind].width))
-            before += one.blocks
-        return tuple(places)
+    def middle(self) -> int:
+        """Blocks of that segment."""
+        return self.segments[self.longest].blocks
 
     @property
     def count(self) -> int:
         """Blocks of a row with edges."""
-        return sum(one.blocks for one in self.segments)
+        return self.fixed + self.middle
+
+    @property
+    def fixed(self) -> int:
+        """Blocks of all other segments."""
+        return sum(one.blocks for number, one in enumerate(self.segments) if number != self.longest)
+
+    def before(self, number: int) -> str:
+        """C of how many blocks lie before a segment; that of the longest is `row->middle`."""
+        one = self.segments[number]
+        if number <= self.longest:
+            return str(one.before)
+        return _sum("row->middle", one.before - self.middle)
+
+    def end(self, number: int) -> str:
+        """C of how many blocks lie before the next segment."""
+        one = self.segments[number]
+        if number == self.longest:
+            return _sum("row->middle", one.before)
+        return self.before(number + 1) if number + 1 < len(self.segments) else _sum(self.before(number), one.blocks)
+
+    def result(self, number: int) -> str:
+        """C of the first result of block `block`, which is of this segment."""
+        one = self.segments[number]
+        width, middle = self.kinds[one.kind].width, self.kinds[self.segments[self.longest].kind].width
+        if number <= self.longest:
+            return _sum(_scaled(_sum("block", -one.before), width), one.first)
+        first = one.first - width * (one.before - self.middle) - middle * self.middle
+        if width == middle:
+            return _sum(_scaled("block", width), first)
+        return _sum(f"{_scaled('(block - row->middle)', width)} + {_scaled('row->middle', middle)}", first)
 
 
 def blocks_of(row: Row, weights: Weights, planes: int, window_rows: int, *, single: bool) -> Blocks:
@@ -191,20 +226,17 @@ class Body:
     w_step: str
     x_step: str
 
-    @cached_property
+    @property
     def pointers(self) -> tuple[int, ...]:
-        """See `Weights.pointers`."""
-        most = max((tap.weight for tap in self.kind.taps), default=0) + (self.terms - 1) * self.weights.plane
-        return self.weights.pointers(most)
+        """The first lane of every pointer."""
+        return (0,) if self.weights.lane else tuple(range(LANES))
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """Products with the loads between them, a line for each lane and tap, then the pointers move."""
-        fixed = self.weights.plane * self.terms
-        step = f"{fixed}" if fixed else _times(self.terms, self.w_step)
-        moves = [f"w{number} += {step};" for number in self.pointers]
-        moves.append(f"x += {_times(self.terms, self.x_step)};")
-        return (*products_text(tuple(self._products())), " ".join(moves))
+        """Products with the loads and the moves of pointers between them, a line for each lane and tap."""
+        step = f"{self.weights.plane * self.terms}" if self.weights.plane else _times(self.terms, self.w_step)
+        moves = [("x", _times(self.terms, self.x_step)), *((f"w{number}", step) for number in self.pointers)]
+        return products_text(tuple(self._products()), moves)
 
     def _products(self) -> Iterator[Product]:
         turn, origin = 0, self.kind.origin
@@ -212,18 +244,17 @@ class Body:
             for number, tap in enumerate(self.kind.taps):
                 places = [at for at, met in enumerate(self.kind.met) if number in met]
                 for lane in range(LANES if places else 0):
-                    weight = Value(f"a{turn % 2}", self._weight(term, lane, tap))
+                    weight = Value(f"a{turn % 2}", f"w{min(lane, self.pointers[-1])}", self._weight(term, lane, tap))
                     turn += 1
                     for at in places:
                         read = at * self.kind.step + tap.start
-                        source = f"x[{read - origin}{_behind(term, self.x_step)}]"
-                        value = Value(f"b{self.kind.inputs.index(read)}", source)
+                        offset = f"{read - origin}{_behind(term, self.x_step)}"
+                        value = Value(f"b{self.kind.inputs.index(read)}", "x", offset)
                         yield Product(f"s{lane}{at}", weight, value, (term, number, lane))
 
     def _weight(self, term: int, lane: int, tap: Tap) -> str:
-        pointer = max(first for first in self.pointers if first <= lane)
-        place = (lane - pointer) * self.weights.lane + term * self.weights.plane + tap.weight
-        return f"w{pointer}[{place}{'' if self.weights.plane else _behind(term, self.w_step)}]"
+        place = lane * self.weights.lane + term * self.weights.plane + tap.weight
+        return f"{place}{'' if self.weights.plane else _behind(term, self.w_step)}"
 
 
 def _times(count: int, step: str) -> str:
@@ -232,3 +263,12 @@ def _times(count: int, step: str) -> str:
 
 def _behind(count: int, step: str) -> str:
     return f" + {_times(count, step)}" if count else ""
+
+
+def _sum(value: str, more: int) -> str:
+    return f"{value} + {more}" if more > 0 else f"{value} - {-more}" if more else value
+
+
+def _scaled(value: str, factor: int) -> str:
+    grouped = f"({value})" if " " in value and not value.startswith("(") else value
+    return grouped if factor == 1 else f"{grouped} * {factor}"

@@ -15,20 +15,21 @@
 #define TILEWRIGHT_TIMES(sum, a, b) sum = TILEWRIGHT_ADD_PRODUCT(a, b, sum);
 
 /* A row of results of some lanes: where weights, operand and results begin, so many planes of each of so many rows of the
- * window are summed, and the elements between neighbouring rows and planes; `next`: from the end of all terms of the inner
- * loop to those of the next turn of the outer one. Sums begin with `start` of each lane, or with `add`, which lies as the
- * results do, as does `mask`. */
+ * window are summed, and the elements between neighbouring lanes, rows and planes; `next`: from the end of all terms of the
+ * inner loop to those of the next turn of the outer one. Sums begin with `start` of each lane, or with `add`, which lies as
+ * the results do, as does `mask`. `middle`: blocks between the edges of the row. */
 typedef struct {
     const float *w, *x;
     float *y;
     int rows, planes;
-    int w_row, w_plane, w_next, x_row, x_plane, x_next, y_plane;
+    int w_lane, w_row, w_plane, w_next, x_row, x_plane, x_next, y_plane, middle, results;
     const float *start, *add, *mask;
 } tilewright_plane_row;
 
-/* A column of the window: its place among weights, and element `start + step * result` for results from `low` to `high`. */
+/* A column of the window: its place among weights, and element `start + step * result` for results from `low` on, but for the
+ * last `fewer`. */
 typedef struct {
-    int weight, start, low, high;
+    int weight, start, low, fewer;
 } tilewright_plane_tap;
 
 /* A result of the first lane, whose window begins at element `x`. */
@@ -37,7 +38,8 @@ TILEWRIGHT_IN_ORDER float tilewright_plane_sum(const tilewright_plane_row *row, 
 {
     for (int at = 0; at < count; at++) {
         const float *const w = row->w + taps[at].weight, *const from = row->x + (taps[at].start + x);
-        for (int i = 0; i < row->rows && result >= taps[at].low && result < taps[at].high; i++) {
+        const int met = result >= taps[at].low && result < row->results - taps[at].fewer;
+        for (int i = 0; met && i < row->rows; i++) {
             const float *a = w + i * row->w_row, *b = from + i * row->x_row;
             for (int left = row->planes; left > 0; left--, a += row->w_plane, b += row->x_plane) {
                 sum = TILEWRIGHT_ADD_PRODUCT(*a, *b, sum);

@@ -86,7 +86,9 @@ def addressing(call: Call, layouts: Mapping[str, Layout]) -> Addressing:
             own, axes = (access,), (0,)
         cuttable -= _crossing(own)
         boxed.append(Boxed(name, kind, index, tensor, own, axes))
-    return Addressing(extents, frozenset(cuttable), tuple(boxed), nests[0].digits if len(nests) == 1 else ())
+    single = nests if len(nests) == 1 or (nests and _beside(nests)) else ()
+    digits = dict.fromkeys(pair for nest in single for pair in nest.digits)
+    return Addressing(extents, frozenset(cuttable), tuple(boxed), tuple(digits))
 
 
 def relayout_nest(operands: Operands) -> tuple[Nest, tuple[int, ...], tuple[int, ...]]:
