@@ -292,7 +292,7 @@ def _blocks_of_row(terms: Sequence[TermContext], columns: int) -> int:
 def _rows_met(term: DescentTerm) -> float:
     """Rows of the window that an average row of the operand meets."""
     rows = [term.reach(0, row)[1] for row in range(term.kernel[0])]
-    return sum(row.stop - row.start for row in rows) / term.size[0]
+    return float(sum(row.stop - row.start for row in rows)) / term.size[0]
 
 
 def _plain(term: DescentTerm) -> bool:
