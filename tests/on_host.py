@@ -68,7 +68,7 @@ void tilewright_begin(void (*function)(const void *work, int core, int cores), c
     }
 }
 
-void tilewright_meet(void)
+void tilewright_barrier(void)
 {
     (void)pthread_barrier_wait(&cluster.here);
 }

@@ -15,7 +15,7 @@ class TileCosts:
     one whose copies run beside the cores, and to each further kernel of a tile. `both_ways`: loads and stores run at
     once. `doubt` is the share of a layer's cycles by which second buffers must be better to be taken. `together` are
     the most layers whose tiles are computed as one; every further one is asked for and costs time of compiling. `turn`
-    is what a layer takes that is computed at one sitting with others; 0 where the firmware has no `tilewright_meet`,
+    is what a layer takes that is computed at one sitting with others; 0 where the firmware has no `tilewright_barrier`,
     and nothing is."""
 
     layer: int = 0

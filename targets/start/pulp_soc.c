@@ -261,7 +261,7 @@ __attribute__((used)) static void tw_wait(tilewright_future future)
 void tilewright_begin(void (*function)(const void *work, int core, int cores), const void *work)
     __attribute__((alias("tw_begin")));
 void tilewright_end(void) __attribute__((alias("tw_end")));
-void tilewright_meet(void) __attribute__((alias("tw_meet")));
+void tilewright_barrier(void) __attribute__((alias("tw_meet")));
 tilewright_future tilewright_start(const tilewright_copy *copies, int first, int end, unsigned char *fast,
                                    unsigned char *const *home) __attribute__((alias("tw_start")));
 void tilewright_wait(tilewright_future future) __attribute__((alias("tw_wait")));

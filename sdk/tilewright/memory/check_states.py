@@ -16,7 +16,7 @@ from tilewright.memory.placed import PlacedPlan
 from tilewright.model import Array
 from tilewright.ops.index.transfer import Transfer
 from tilewright.plan.plan import ExecutionPlan, Instruction
-from tilewright.tiling.schedule import TileSchedule
+from tilewright.tiling.schedule import Operand, Stage, TileSchedule
 
 
 def check_states(placed: PlacedPlan) -> None:
@@ -85,13 +85,9 @@ def _hold_apart(placed: PlacedPlan, reader: Instruction, result: tuple[Instructi
 
 
 def _in_tiles(placed: PlacedPlan, together: tuple[Instruction, ...], schedule: TileSchedule) -> bool:
-    """True where every operand and result in the states' memory is copied tile by tile, to buffers elsewhere."""
-    copied = {
-        (stage.node, one.kind, one.index)
-        for stage in schedule.stages
-        for one in stage.operands
-        if not schedule.resident(one)
-    }
+    """True where every operand and result in the states' memory is copied tile by tile, to buffers elsewhere, or read
+    and written in such a buffer alone."""
+    copied = {_port(stage, one) for stage in schedule.stages for one in stage.operands if not schedule.resident(one)}
     return all(
         (instruction.name, kind, place) in copied
         for instruction in together
@@ -99,6 +95,13 @@ def _in_tiles(placed: PlacedPlan, together: tuple[Instruction, ...], schedule: T
         for place, slot in enumerate(slots)
         if slot >= 0 and _bytes(placed, slot) is not None
     )
+
+
+def _port(stage: Stage, operand: Operand) -> tuple[str, str, int]:
+    """The node, and which of its operands or results is meant."""
+    if operand.kind != "local":
+        return stage.node, operand.kind, operand.index
+    return (stage.node, "input", operand.index) if operand.index >= 0 else (stage.node, "output", -1 - operand.index)
 
 
 def _carry_out_tiles(

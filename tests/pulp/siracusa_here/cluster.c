@@ -53,7 +53,7 @@ static void *be_core(void *number)
     return NULL;
 }
 
-void tilewright_meet(void)
+void tilewright_barrier(void)
 {
     if (!is_core && !running) {
         running = 1;

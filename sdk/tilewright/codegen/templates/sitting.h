@@ -62,7 +62,7 @@ static void tilewright_take_turns(const void *given, int core, int cores)
         if (turn->function == NULL) {
             return;
         }
-        tilewright_meet();
+        tilewright_barrier();
     }
 }
 
@@ -79,7 +79,7 @@ static void tilewright_sit(const tilewright_sitting *sitting, const tilewright_t
             begun = 1;
             tilewright_begin(tilewright_take_turns, turn);
         } else {
-            tilewright_meet();
+            tilewright_barrier();
         }
         tilewright_start_lists(sitting, &moving, turn->started);
     }

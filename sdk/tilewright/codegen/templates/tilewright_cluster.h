@@ -35,6 +35,6 @@ void tilewright_end(void);
 
 /* Return when all cores and the one that drives them are here: the cores inside of what they began last, the other one
  * between its begin and its end. */
-void tilewright_meet(void);
+void tilewright_barrier(void);
 
 #endif
