@@ -28,7 +28,7 @@ from tilewright.ops.descent import DescentTerm, descent_terms, product_term
 from tilewright.ops.descent import products_of as descent_products
 from tilewright.ops.descent import replaces as descent_replaces
 from tilewright.ops.descent_pair import DX as PAIR_DX
-from tilewright.ops.descent_pair import FIRST_NEXT, FIRST_OF_PAIR, pair_terms
+from tilewright.ops.descent_pair import FIRST_NEXT, FIRST_OF_PAIR, SIGNS, pair_terms
 from tilewright.ops.descent_pair import replaces as pair_replaces
 from tilewright.ops.gather import gather_axis
 from tilewright.ops.grid_sample import sampling as grid_sampling
@@ -36,6 +36,7 @@ from tilewright.ops.maxunpool import pooled_shape
 from tilewright.ops.operands import one_axis
 from tilewright.ops.operator import remembered, unmapped
 from tilewright.ops.pool import pool_window
+from tilewright.ops.pooled_conv import pooled_term, sign_bytes
 from tilewright.ops.put import put_axis
 from tilewright.ops.recurrent import Activation as RecurrentActivation
 from tilewright.ops.recurrent import Cell as RecurrentCell
@@ -56,6 +57,7 @@ __all__ = [
     "FIRST_NEXT",
     "FIRST_OF_PAIR",
     "PAIR_DX",
+    "SIGNS",
     "Addressing",
     "AsIntegers",
     "AttentionHeads",
@@ -105,6 +107,7 @@ __all__ = [
     "pair_terms",
     "pool_window",
     "pooled_shape",
+    "pooled_term",
     "product_term",
     "put_axis",
     "recurrent_cell",
@@ -114,6 +117,7 @@ __all__ = [
     "running_axis",
     "sequence_axes",
     "shift_axis",
+    "sign_bytes",
     "straight_loops",
     "suppression_limits",
     "top_axis",

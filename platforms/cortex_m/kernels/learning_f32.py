@@ -8,6 +8,7 @@ from tilewright.platforms.generic.kernels import (
     descent,
     descent_depthwise,
     descent_pair,
+    pooled_conv,
     vector_product_f32,
 )
 
@@ -48,3 +49,7 @@ PLATFORM.kernel(
     sources=[*TAKEN_BACK, "gathered_f32.h"], numerics="1e-4", layout=("default", "default"),
     preference=10, requires=Needs(has=("fpu",)),
 )(descent_pair.DescentPair)  # fmt: skip
+PLATFORM.kernel(
+    "PooledConv", types=pooled_conv.TYPES, template="pooled_conv.c.mako", layout=("default", "default"),
+    sources=[*BLOCKS, "gathered_f32.h"], numerics="1e-5", preference=10, requires=Needs(has=("fpu",)),
+)(pooled_conv.PooledConv)  # fmt: skip

@@ -31,6 +31,7 @@ ${tiles.onward(tile, k.x_step, k.y_step)}\
 <%
 h, w, tile = k.h, k.w, k.slopes
 sums = [f"g{kh}_{kw}" for kh in range(h.kernel) for kw in range(w.kernel)]
+meeting = {gradient for row in tile.rows for load in row.loads for _, gradient in load.products}
 %>\
 /* The slopes of one channel. */
 TILEWRIGHT_FLOAT void ${name}_slopes(const float *x, const float *dy, float *sums)
@@ -43,7 +44,9 @@ TILEWRIGHT_FLOAT void ${name}_slopes(const float *x, const float *dy, float *sum
 ${tiles.places(h, w, tile)}\
             const float *const d = dy + oh * ${w.out} + ow;
 % for column in range(tile.columns):
+% if f"d{column}" in meeting:
             const float d${column} = d[${column}];
+% endif
 % endfor
             float v;
 ${tiles.rows(tile)}\

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import inf, lcm, prod
 
-from tilewright.operators import FIRST_NEXT, FIRST_OF_PAIR, PAIR_DX, DescentTerm, pair_replaces, pair_terms
+from tilewright.operators import FIRST_NEXT, FIRST_OF_PAIR, PAIR_DX, SIGNS, DescentTerm, pair_replaces, pair_terms
 from tilewright.platform import Call, Clamp, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.blocks import axis
 from tilewright.platforms.generic.kernels.conv_gathered_f32 import GATHERED
@@ -139,8 +139,8 @@ def _room(operands: Operands) -> Room:
     return Room(aside, ends[0], ends[1], ends[2], ends[3], ends[4])
 
 
-def _forward(call: Call) -> tuple[float, TileContext]:
-    """Instructions of making the planes of a depthwise layer again, and the tile that does it."""
+def forward_tile(call: Call, block: int) -> tuple[float, TileContext]:
+    """Instructions of making the planes of a depthwise layer again, and the tile that does it for a block of them."""
     before = pair_terms(call)[0]
     h, w = (
         axis(size, out, kernel, 1, dilation, begin, step)
@@ -153,7 +153,7 @@ def _forward(call: Call) -> tuple[float, TileContext]:
     cost, tile = cheapest(h, w, tiles, before.groups, clamp)
     bias = call.optional(2) is not None
     return cost, TileContext(
-        h, w, _block(before), before.taps, h.size * w.size, h.out * w.out, bias, "*b" if bias else "0.0f", tile,
+        h, w, block, before.taps, h.size * w.size, h.out * w.out, bias, "*b" if bias else "0.0f", tile,
         rectified_text("v", clamp),
     )  # fmt: skip
 
@@ -163,6 +163,8 @@ class DescentPair(KernelMethods):
 
     def accepts(self, call: Call) -> str | None:
         """Weights in memory that can be written."""
+        if call.optional(SIGNS) is not None:
+            return "its gradient is one number a plane"
         moving = {1, 3, FIRST_OF_PAIR, FIRST_OF_PAIR + 2}
         return "weights that move are constants" if moving & set(call.constants) else empty(call)
 
@@ -184,7 +186,8 @@ class DescentPair(KernelMethods):
         products = sum(term.taps * term.channels * term.results * prod(term.outs) for term in terms)
         own = 2 * before.taps * before.channels * before.results * prod(before.outs)
         if before.groups > 1:
-            return 3.4 * products + _forward(call)[0] + planes_cost(before, back=True)
+            forward = forward_tile(call, _block(before))[0]
+            return 3.4 * products + forward + planes_cost(before, back=True)
         return 3.4 * products + 1.7 * own
 
     def context(self, operands: Operands) -> PairContext:
@@ -200,7 +203,8 @@ class DescentPair(KernelMethods):
             prod(before.size), room.between, room.slopes, room.gathered, room.turned,
             lcm(*(term.strides[1] for term in terms)), bool(call.integer("rectified", 0)),
             literal(DType.F32, call.real("rate")), literal(DType.F32, decay), decayed(decay, f"{target}[at]"),
-            Names(names[1], bias, target, results[0], add, results[1]), _forward(call)[1] if depthwise else None,
+            Names(names[1], bias, target, results[0], add, results[1]),
+            forward_tile(call, block)[1] if depthwise else None,
             plane_tiles(before, block, add=False, back=True, masked=masked) if depthwise else None,
             None if depthwise else _before(operands),
         )  # fmt: skip

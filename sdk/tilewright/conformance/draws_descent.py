@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from math import prod
+
+import numpy as np
+
 from tilewright.conformance.draws import Draw, Drawn, Sketch, data
 from tilewright.model import Attribute
-from tilewright.ops.facts import descent_matrix, descent_window
+from tilewright.ops.facts import DescentWindow, descent_matrix, descent_window
 
 
 def descent(r: Draw, op: str) -> Sketch:
@@ -89,8 +93,44 @@ def descent_pair(r: Draw, op: str) -> Sketch:
     groups, sliding = 1 if alone else channels, (stride,) * rank
     before = descent_window(groups, sliding, (dilation,) * rank, (begin,) * rank)
     last = descent_window(1, (1,) * rank, (1,) * rank, (window // 2,) * rank)
+    if not alone and r.random() < 0.4:
+        return _signed(r, op, operands, between, (before, rank, results))
     attributes: dict[str, Attribute] = {
         "windows": before.numbers + last.numbers, "between": between, "rate": -0.25, "decay": r.choice((1.0, 0.5)),
         "rectified": r.randint(0, 1), "masked": r.randint(0, 1) if not alone else 0,
     }  # fmt: skip
     return Sketch(op, operands, attributes, outputs=3 if alone else 4)
+
+
+def _signed(
+    r: Draw, op: str, operands: tuple[Drawn | None, ...], between: tuple[int, ...],
+    behind: tuple[DescentWindow, int, int],
+) -> Sketch:  # fmt: skip
+    """The same before a mean over planes: signs of a pointwise layer, and one number a plane as its gradient."""
+    before, rank, results = behind
+    first = operands[1]
+    assert first is not None
+    channels = len(first.values)
+    last = descent_window(1, (1,) * rank, (1,) * rank, (0,) * rank)
+    wide, narrow = data(r, (results, channels, *(1,) * rank)), data(r, (1, results, *(1,) * rank))
+    signs = np.random.default_rng(r.getrandbits(32)).integers(0, 256, (prod(between), -(-results // 8)))
+    attributes: dict[str, Attribute] = {
+        "windows": before.numbers + last.numbers, "between": between, "rate": -0.25, "decay": r.choice((1.0, 0.5)),
+        "rectified": r.randint(0, 1), "masked": r.randint(0, 1),
+    }  # fmt: skip
+    held = data(r, wide.values.shape) if operands[7] is not None else None
+    told = Drawn(signs.astype(np.uint8), "fixed")
+    return Sketch(op, (*operands[:4], None, wide, narrow, held, told), attributes, outputs=4)
+
+
+def pooled_conv(r: Draw, op: str) -> Sketch:
+    """One image, one group, any window."""
+    rank, kernel, stride, dilation = r.choice((1, 2, 2)), r.randint(1, 3), r.choice((1, 1, 2)), r.choice((1, 1, 2))
+    pad = r.randint(0, (kernel - 1) * dilation)
+    sizes = tuple(r.randint((kernel - 1) * dilation + 1, 8) for _ in range(rank))
+    channels, results = r.choice((1, 3, 4, 8)), r.choice((1, 3, 7, 8, 9, 16))
+    attributes: dict[str, Attribute] = {
+        "strides": (stride,) * rank, "dilations": (dilation,) * rank, "pads": (pad,) * 2 * rank
+    }  # fmt: skip
+    weights, bias = data(r, (results, channels, *(kernel,) * rank)), data(r, (results,)) if r.random() < 0.6 else None
+    return Sketch(op, (data(r, (1, channels, *sizes)), weights, bias), attributes, outputs=3)

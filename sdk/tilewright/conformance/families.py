@@ -9,7 +9,7 @@ from tilewright.conformance import draws as d
 from tilewright.conformance import draws_codes as c
 from tilewright.conformance import draws_gradients as g
 from tilewright.conformance import draws_moves as m
-from tilewright.conformance.draws_descent import descent, descent_pair
+from tilewright.conformance.draws_descent import descent, descent_pair, pooled_conv
 from tilewright.conformance.draws_lengths import selected, suppressed
 from tilewright.conformance.draws_packed import packed_weights
 from tilewright.conformance.draws_trees import trees
@@ -31,7 +31,8 @@ FAMILIES: Mapping[str, d.Sketcher] = {
     "layer_norm": d.layer_norm, "matmul": d.matmul, "matmul_integer": d.matmul_integer,
     "normalised_by_four": d.per_channel(4), "normalised_by_two": d.per_channel(2),
     "normalised_in_groups": d.per_channel(2, num_groups=2), "packed_weights": packed_weights, "pad": m.pad,
-    "places": d.along(keepdims=(0, 1), select_last_index=(0, 1)), "pool": d.pool, "prelu": d.prelu, "put": m.put,
+    "places": d.along(keepdims=(0, 1), select_last_index=(0, 1)), "pool": d.pool,
+    "pooled_conv": pooled_conv, "prelu": d.prelu, "put": m.put,
     "quantising": m.quantising, "recurrent": m.recurrent, "reduce": d.reduce, "resize": m.resize, "rotary": m.rotary,
     "row_codes": c.row_codes, "running": d.running, "sampled": m.sampled, "scatter": m.scatter, "selected": selected,
     "sequences": m.sequences, "shift": m.shift, "spectrum": m.spectrum, "split": m.split, "squares": m.squares,

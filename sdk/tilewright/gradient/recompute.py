@@ -16,6 +16,7 @@ from itertools import combinations
 
 from tilewright.frontend.names import unique
 from tilewright.gradient.pairs import paired
+from tilewright.gradient.pooled import pooled
 from tilewright.model import Model, Node, Tensor
 from tilewright.ops.operator import Call, Kind
 from tilewright.ops.registry import call_of, find
@@ -25,6 +26,9 @@ CROWDED = 16
 
 PAIRED = 48
 """Of so many results all pairs are looked at."""
+
+SIGNS = 0.02
+"""What planes in signs take of the time of a plain step, beside multiply-accumulates: they win where they save more."""
 
 
 @dataclass(frozen=True)
@@ -47,13 +51,24 @@ def recomputations(model: Model, forward: int, limit: float) -> Iterator[Recompu
     """
     model = model.replace(nodes=_early(model, forward))
     search = _Search(model, forward)
-    best = chosen = NOTHING
-    yield search.made(best)
-    while limit > 1 and (better := search.better(chosen, search.plain * (limit - 1))) is not None:
-        chosen = better
-        if search.price(chosen).peak < search.price(best).peak:
-            best = chosen
-            yield search.made(best)
+    yield search.made(NOTHING)
+    if limit > 1:
+        with_signs = _Search(model, forward, signs=True)
+        offers = [(one, choice) for one in (search, with_signs) for choice in one.choices(limit)]
+        yield from _fewer(offers, search.price(NOTHING).peak)
+
+
+def _fewer(offers: Sequence[tuple[_Search, _Choice]], peak: int) -> Iterator[Recomputation]:
+    """The offers that need fewer bytes than each with less work; signs count as a little work."""
+
+    def asks(offer: tuple[_Search, _Choice]) -> float:
+        search, choice = offer
+        return search.price(choice).added + SIGNS * search.plain * search.signs
+
+    for search, choice in sorted(offers, key=asks):
+        if search.price(choice).peak < peak:
+            peak = search.price(choice).peak
+            yield search.made(choice)
 
 
 @dataclass(frozen=True)
@@ -79,8 +94,8 @@ class _Price:
 class _Search:
     """One step: which results could be computed again, and what a choice of them costs in bytes and in work."""
 
-    def __init__(self, model: Model, forward: int) -> None:
-        self.model, self.forward = model, forward
+    def __init__(self, model: Model, forward: int, *, signs: bool = False) -> None:
+        self.model, self.forward, self.signs = model, forward, signs
         self.producer = {name: node for node in model.nodes[:forward] for name in node.outputs if name}
         late = {name for node in model.nodes[forward:] for name in node.inputs}
         self.twins: dict[str, Tensor] = {}
@@ -140,10 +155,29 @@ class _Search:
         """The step with these results computed twice."""
         tensors = {**self.model.tensors, **self.twins}
         apart = self.model.replace(nodes=self.nodes(chosen), tensors=tensors)
-        nodes, more = paired(self.model, apart.nodes, tensors)
+        nodes, more = self._together(apart.nodes, tensors)
         model = apart.replace(nodes=nodes, tensors={**tensors, **more})
         work = 1 + self.price(chosen).added / max(self.plain, 1)
         return Recomputation(model, apart, tuple(sorted(chosen.repeated)), work)
+
+    def choices(self, limit: float) -> Iterator[_Choice]:
+        """One choice after the other, each with fewer bytes at the worst moment, within `limit` times the work."""
+        best = chosen = NOTHING
+        while (better := self.better(chosen, self.plain * (limit - 1))) is not None:
+            chosen = better
+            if self.price(chosen).peak < self.price(best).peak:
+                best = chosen
+                yield best
+
+    def _together(
+        self, nodes: Sequence[Node], tensors: Mapping[str, Tensor]
+    ) -> tuple[tuple[Node, ...], dict[str, Tensor]]:
+        """Layers that are taken back as pairs, the last one's planes as signs; tensors that they need more."""
+        pairs, between = paired(self.model, nodes, tensors)
+        if not self.signs:
+            return pairs, between
+        made, signs = pooled(self.model, pairs, {**tensors, **between})
+        return made, between | signs
 
     def price(self, chosen: _Choice) -> _Price:
         """What a choice costs."""
@@ -205,7 +239,7 @@ class _Search:
 
     def _alive(self, nodes: Sequence[Node]) -> list[int]:
         tensors = {**self.model.tensors, **self.twins}
-        together, more = paired(self.model, nodes, tensors)
+        together, more = self._together(nodes, tensors)
         sliding = {node.name for node in together if self._origin.get(node.name) in self._sliding}
         return _alive({**tensors, **more}, self.model, together, sliding)
 

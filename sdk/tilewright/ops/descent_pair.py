@@ -2,10 +2,13 @@
 
 What lies between both is made again channel by channel, becomes its gradient, and is gone: it is never stored as a
 whole. The layer before is depthwise, or one whose operand's gradient nobody asks for, as that of the first layer.
+Behind a mean over planes the gradient of the layer is one number a plane, where the sign of its result is set.
 `tilewright.gradient` makes it; no file contains it.
 """
 
 from __future__ import annotations
+
+from math import prod
 
 import numpy as np
 
@@ -22,8 +25,11 @@ from tilewright.ops.descent import (
 )
 from tilewright.ops.operands import Arrays, maybe, same
 from tilewright.ops.operator import Call, Kind, Operator, TensorType, remembered
+from tilewright.ops.pooled_conv import opened, sign_bytes
 from tilewright.ops.relayout import DOMAIN
 
+SIGNS = 8
+"""The operand that has the signs of the layer's results, a bit each: `dy` is one number a plane then."""
 FIRST_OF_PAIR = 5
 """Operands before those of the layer: what the layer before reads, its weights, bias and target, and the gradient of
 other readers of what lies between."""
@@ -38,9 +44,13 @@ layer, and the gradient of the operand."""
 def pair_terms(call: Call) -> tuple[DescentTerm, DescentTerm]:
     """The layer before, and the one behind it; ModelError where shapes contradict them."""
     windows = call.integers("windows")
-    if len(windows) != 2 * WINDOW or len(call.inputs) != FIRST_OF_PAIR + OF_A_TERM:
+    if len(windows) != 2 * WINDOW or len(call.inputs) not in (SIGNS, SIGNS + 1):
         raise call.invalid(f"{len(call.inputs)} operands are not those of a pair of layers")
     between, (w, dy) = _between(call), (call.shape(FIRST_OF_PAIR + part) for part in range(2))
+    if call.optional(SIGNS) is not None:
+        if call.shape(SIGNS) != (prod(between[2:]), sign_bytes(w[0])) or prod(dy) != w[0]:
+            raise call.invalid(f"signs of shape {call.shape(SIGNS)} are none of {w[0]} results of a pointwise layer")
+        dy = (1, w[0], *between[2:])
     first = term_of(call, windows[:WINDOW], False, call.shape(), call.shape(1), between, call.optional(3))
     last = term_of(call, windows[WINDOW:], False, between, w, dy, call.optional(FIRST_OF_PAIR + 2))
     if last.groups > 1 or not channel_by_channel(first, back=len(call.node.outputs) > DX):
@@ -80,6 +90,10 @@ def _evaluate(call: Call, arrays: Arrays) -> tuple[Array, ...]:
     assert behind is not None
     assert dy is not None
     before, term = pair_terms(call)
+    signs = maybe(arrays, SIGNS)
+    if signs is not None:
+        shape = (1, len(behind), *_between(call)[2:])
+        dy = np.where(opened(signs, len(behind)), dy.reshape(-1, 1), 0).astype(dy.dtype).reshape(shape)
     rate, decay = call.real("rate"), call.real("decay", 1.0)
     between, wide = np.zeros(_between(call)), x.astype(np.float64)
     if bias is not None:
@@ -113,13 +127,13 @@ def products(call: Call) -> int:
 
 def replaces(node: Node) -> tuple[tuple[int, int], ...]:
     """The gradient over the operand; next values over what takes the step."""
-    pairs = [(3 if node.inputs[3] else 1, NEXT), (FIRST_OF_PAIR + 2 * bool(node.inputs[-1]), FIRST_NEXT)]
+    pairs = [(3 if node.inputs[3] else 1, NEXT), (FIRST_OF_PAIR + 2 * bool(node.inputs[7]), FIRST_NEXT)]
     return (*pairs, (0, DX)) if len(node.outputs) > DX else tuple(pairs)
 
 
 OPERATORS = (
     Operator(
-        "DescentPair", _infer, _evaluate, ("x", "w", "b", "target", "add", "behind", "dy", "held"),
+        "DescentPair", _infer, _evaluate, ("x", "w", "b", "target", "add", "behind", "dy", "held", "signs"),
         ("next", "sums", "following", "dx"), kind=Kind.OPAQUE, domain=DOMAIN, sketch="descent_pair", products=products,
         replaces=replaces,
     ),
