@@ -59,15 +59,13 @@ def pooled(
         if node.name == one.conv.name:
             changed.append(made)
         elif node.name == one.pair.name:
-            inputs = [*node.inputs, names["signs"]]
-            inputs[_GRADIENT] = one.narrow
-            changed.append(replace(node, inputs=tuple(inputs)))
-        elif node.name == one.masked.name:
-            inputs = (one.narrow, names["counts"])
-            changed.append(Node(f"{node.name}/sums", "Mul", inputs, (names["sums"],)))
-        elif node.name not in (one.relu.name, one.mean.name):
-            inputs = tuple(names["sums"] if name == gradient else name for name in node.inputs)
+            inputs = (*node.inputs[:_GRADIENT], one.narrow, *node.inputs[_GRADIENT + 1 :], names["signs"])
             changed.append(replace(node, inputs=inputs))
+        elif node.name == one.masked.name:
+            changed.append(Node(f"{node.name}/sums", "Mul", (one.narrow, names["counts"]), (names["sums"],)))
+        elif node.name not in (one.relu.name, one.mean.name):
+            read = tuple(names["sums"] if name == gradient else name for name in node.inputs)
+            changed.append(replace(node, inputs=read))
     return _needed(model, changed), more
 
 
