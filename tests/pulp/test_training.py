@@ -15,11 +15,11 @@ from tilewright.cli import main
 
 
 def network() -> onnx.ModelProto:
-    """A residual block, a strided one of two products with one operand, groups, and channels that are no multiple of
-    four."""
+    """A residual block, a strided one of two products with one operand, groups, a depthwise layer, and channels that
+    are no multiple of four."""
     draw = np.random.default_rng(6)
     shapes = {"a": (8, 3, 3, 3), "b": (8, 8, 3, 3), "c": (12, 8, 3, 3), "d": (12, 8, 1, 1), "e": (6, 6, 3, 2),
-              "f": (5, 6, 1, 1), "m": (3, 5)}  # fmt: skip
+              "f": (5, 6, 1, 1), "g": (5, 1, 3, 3), "m": (3, 5)}  # fmt: skip
     weights = {name: draw.standard_normal(shape).astype(np.float32) / 3 for name, shape in shapes.items()}
     nodes = [
         node("Conv", "x a", "c0", pads=[1] * 4), node("Relu", "c0", "r0"),
@@ -28,7 +28,8 @@ def network() -> onnx.ModelProto:
         node("Add", "c2 c3", "s2"), node("Relu", "s2", "r2"),
         node("Conv", "r2 e", "c4", group=2, pads=[1, 0, 1, 1]), node("Relu", "c4", "r4"),
         node("Conv", "r4 f", "c5"), node("Relu", "c5", "r5"),
-        node("GlobalAveragePool", "r5", "p"), node("Flatten", "p", "v"), node("Gemm", "v m", "y", transB=1),
+        node("Conv", "r5 g", "c6", group=5, pads=[1] * 4), node("Relu", "c6", "r6"),
+        node("GlobalAveragePool", "r6", "p"), node("Flatten", "p", "v"), node("Gemm", "v m", "y", transB=1),
     ]  # fmt: skip
     return onnx_model(nodes, {"x": (2, 3, 7, 9)}, ["y"], weights)
 

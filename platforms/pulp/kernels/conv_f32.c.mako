@@ -13,29 +13,10 @@ typedef struct {
 } ${f.name}_tile;
 
 ${planes.blocks(f.name, b, begin, end)}
-% if k.rest:
-/* Some results of a row of fewer than four channels. */
-static void ${f.name}_rest(const tilewright_plane_row *row, int first, int end, int lanes)
-{
-    static const tilewright_plane_tap taps[${len(k.taps)}] = {
-% for tap in k.taps:
-        {${", ".join(map(str, tap))}},
-% endfor
-    };
-    tilewright_plane_row one = *row;
-    for (int lane = 0; lane < lanes; lane++, one.w += one.w_lane, one.y += one.y_plane) {
-        for (int result = first; result < end; result++) {
-            const float v = tilewright_plane_sum(&one, taps, ${len(k.taps)}, result, ${times("result", b.row.step)}, ${"row->start[lane]" if k.bias else "0.0f"});
-            one.y[result] = ${k.limited("v")};
-        }
-    }
-}
-
-% endif
-/* Rows of four channels are shared among the cores, part by part. */
+/* Rows of ${"a channel" if b.lanes[0] == 1 else f"{b.lanes[0]} channels"} are shared among the cores, part by part. */
 static void ${f.name}(${f.parameters})
 {
-    const int blocks = (tile->channels + 3) / 4, whole = ${"tile->columns" if b.even else plus("tile->middle", b.fixed)};
+    const int blocks = ${"tile->channels" if b.lanes[0] == 1 else f"(tile->channels + {b.lanes[0] - 1}) / {b.lanes[0]}"}, whole = ${"tile->columns" if b.even else plus("tile->middle", b.fixed)};
     const int parts = (whole + tile->part - 1) / tile->part, lane = ${times("tile->depth", b.weights.plane)};
     const int plane = tile->rows * tile->columns, in_plane = tile->in_rows * tile->in_columns;
     const int total = tile->images * tile->groups * blocks * tile->rows * parts;
@@ -43,9 +24,9 @@ static void ${f.name}(${f.parameters})
     int unit = tilewright_share(total, core, cores);
     int part = unit % parts, row = unit / parts % tile->rows, block = unit / parts / tile->rows;
     for (; unit < end; unit++) {
-        const int group = block / blocks, first = group * tile->channels + block % blocks * 4; /* of all images */
+        const int group = block / blocks, first = group * tile->channels + ${times("block % blocks", b.lanes[0])}; /* of all images */
         const int channel = first % (tile->groups * tile->channels);
-% if k.rest:
+% if len(b.lanes) > 1:
         const int left = (group + 1) * tile->channels - first;
 % endif
         const int next = part + 1 < parts ? (part + 1) * tile->part : whole, top = ${times("row", k.stride)} - tile->top;
@@ -68,14 +49,14 @@ static void ${f.name}(${f.parameters})
         line.x_next = line.x_row - line.planes * line.x_plane;
         line.w_next = line.w_row - line.planes * line.w_plane;
 % endif
-% if k.rest:
-        if (left < 4) {
-            ${f.name}_rest(&line, ${"part * tile->part, next" if b.even else f"{f.name}_result(&line, part * tile->part), next < whole ? {f.name}_result(&line, next) : tile->columns"}, left);
+% if len(b.lanes) > 1:
+        if (left < ${b.lanes[0]}) {
+            ${f.name}_${b.lanes[1]}_row(&line, part * tile->part, next);
         } else {
-            ${f.name}_row(&line, part * tile->part, next);
+            ${f.name}_${b.lanes[0]}_row(&line, part * tile->part, next);
         }
 % else:
-        ${f.name}_row(&line, part * tile->part, next);
+        ${f.name}_${b.lanes[0]}_row(&line, part * tile->part, next);
 % endif
         if (++part == parts) {
             part = 0;

@@ -22,7 +22,7 @@ from tilewright.platform import (
 )
 from tilewright.platforms.generic.kernels.elements import constants_by_name, empty
 from tilewright.platforms.generic.kernels.float_text import clamp_text
-from tilewright.platforms.pulp.kernels.plane_blocks import LANES, WIDEST, Blocks, Row, Tap, Weights, blocks_of
+from tilewright.platforms.pulp.kernels.plane_blocks import LANES, WIDEST, Blocks, Row, Tap, Weights, blocks_of, lanes_of
 from tilewright.platforms.pulp.kernels.windows import CORES
 from tilewright.platforms.pulp.platform import PLATFORM
 
@@ -31,12 +31,9 @@ SOURCES = ["tiles.h", "planes_f32.h"]
 
 @dataclass(frozen=True)
 class ConvContext:
-    """The blocks of a row, and the window along rows; `taps` are (weight, start, first result, fewer at the end) for
-    single channels, of which there are any where `rest`."""
+    """The blocks of a row, and the window along rows."""
 
     blocks: Blocks
-    taps: tuple[tuple[int, int, int, int], ...]
-    rest: bool
     rows: int
     stride: int
     dilation: int
@@ -59,11 +56,9 @@ class TiledConvF32(TiledKernelMethods):
     tile_type = "{function}_tile"
 
     def accepts(self, call: Call) -> str | None:
-        """One or two spatial axes, and results that share an operand."""
+        """One or two spatial axes."""
         if len(call.shape()) not in (3, 4):
             return f"{len(call.shape()) - 2} spatial axes, the kernel handles one and two"
-        if call.shape(1)[0] == call.integer("group", 1) > 1:
-            return "the layer is depthwise: no four results of a pixel share an operand"
         return empty(call)
 
     def rules(self, call: Call) -> list[Rule]:
@@ -73,7 +68,9 @@ class TiledConvF32(TiledKernelMethods):
                       why="a sum stays in one register from the first tap to the last")  # fmt: skip
         if not blocks_of_call(call).even:
             rules += whole("ow", why="what the edges of a row lack is known when the code is made")
-        if call.shape(1)[0] // call.integer("group", 1) % LANES == 0:
+        if call.shape(1)[0] // call.integer("group", 1) < LANES:
+            rules += whole("oc", why="the channels of a group are summed at once")
+        else:
             rules.append(multiple("oc", LANES, why="four channels are summed at once"))
         return [*rules, *([prefer("oh", CORES, why="eight cores take a row each")] if picture else [])]
 
@@ -81,12 +78,14 @@ class TiledConvF32(TiledKernelMethods):
         """The blocks of all rows."""
         columns, rows = call.outputs[0].shape[-1], call.outputs[0].elements // call.outputs[0].shape[-1]
         kernel_rows, _ = _kernel(call)
-        return float(row_cycles(blocks_of_call(call), columns, kernel_rows * call.shape(1)[1])) * rows / LANES / CORES
+        blocks = blocks_of_call(call)
+        return float(row_cycles(blocks, columns, kernel_rows * call.shape(1)[1])) * rows / blocks.lanes[0] / CORES
 
     def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
         """Entering, then the rows of the core that has most."""
-        rows = sizes["n"] * sizes["g"] * -(-sizes["oc"] // LANES) * sizes.get("oh", 1)
-        each = row_cycles(blocks_of_call(call), sizes["ow"], sizes.get("kh", 1) * sizes["ic"])
+        blocks = blocks_of_call(call)
+        rows = sizes["n"] * sizes["g"] * -(-sizes["oc"] // blocks.lanes[0]) * sizes.get("oh", 1)
+        each = row_cycles(blocks, sizes["ow"], sizes.get("kh", 1) * sizes["ic"])
         shared = np.where(rows < CORES, rows / CORES, -(-rows // CORES))
         return np.ceil(250 + shared * each).astype(np.int64)
 
@@ -99,13 +98,11 @@ class TiledConvF32(TiledKernelMethods):
     def context(self, operands: Operands) -> ConvContext:
         """The window of the layer; a signal is a picture of one row."""
         call = operands.call
-        blocks, window, (rows, columns) = blocks_of_call(call), conv_window(call), _kernel(call)
-        row, picture = blocks.row, len(window.kernel) == 2
-        taps = tuple((tap.weight, tap.start, *row.reach(number)) for number, tap in enumerate(row.taps))
-        channels = call.shape(1)[0] // call.integer("group", 1)
+        window, (rows, columns) = conv_window(call), _kernel(call)
+        picture = len(window.kernel) == 2
         return ConvContext(
-            blocks, taps, channels % LANES > 0, rows, window.strides[0] if picture else 1,
-            window.dilations[0] if picture else 1, columns, call.optional(2) is not None, call.node.clamp,
+            blocks_of_call(call), rows, window.strides[0] if picture else 1, window.dilations[0] if picture else 1,
+            columns, call.optional(2) is not None, call.node.clamp,
         )  # fmt: skip
 
     def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
@@ -113,7 +110,8 @@ class TiledConvF32(TiledKernelMethods):
         box, before, picture = view.boxes["x"].box, view.boxes["x"].before, len(call.shape()) == 4
         rows, columns = view.size("oh") if picture else 1, view.size("ow")
         in_rows, in_columns = box[2][1] - box[2][0] if picture else 1, box[-1][1] - box[-1][0]
-        blocks, lanes = blocks_of_call(call), view.size("n") * view.size("g") * -(-view.size("oc") // LANES)
+        blocks = blocks_of_call(call)
+        lanes = view.size("n") * view.size("g") * -(-view.size("oc") // blocks.lanes[0])
         plain = _kernel(call)[0] == conv_window(call).strides[0] == 1 and in_rows == rows
         if blocks.even and plain:
             rows, columns, in_rows, in_columns = 1, rows * columns, 1, in_rows * in_columns
@@ -143,8 +141,8 @@ def blocks_of_call(call: Call) -> Blocks:
         taps = tuple(Tap(at, start - low) for at, start in enumerate(places))
         row = Row(taps, stride, max(inside) + 1 - low, results)
         taps_of_all = rows * columns
-        single = call.shape(1)[0] // call.integer("group", 1) % LANES > 0
-        call.known["planes"] = blocks_of(row, Weights(0, taps_of_all), depth, rows, single=single)
+        lanes = lanes_of(call.shape(1)[0] // call.integer("group", 1))
+        call.known["planes"] = blocks_of(row, Weights(0, taps_of_all), depth, rows, lanes)
     blocks: Blocks = call.known["planes"]
     return blocks
 

@@ -20,34 +20,9 @@ def end(lane, sum, at):
     return f"m{lane}[{at}] > 0.0f ? {sum} : 0.0f" if closes and k.masked else sum
 beside = [("d", "add")] * (opens and k.add) + [("m", "mask")] * (closes and k.masked)
 %>\
-% for b, taps in zip(t.phases, t.taps):
+% for b in t.phases:
 <% name = f"{f.name}_back{t.number}_{b.row.first}" %>\
 ${planes.blocks(name, b, begin, end, beside)}
-% if b.single:
-/* Some results of a row of fewer than four channels. */
-static void ${name}_rest(const tilewright_plane_row *row, int first, int end, int lanes)
-{
-% if taps:
-    static const tilewright_plane_tap taps[${len(taps)}] = {
-% for tap in taps:
-        {${", ".join(map(str, tap))}},
-% endfor
-    };
-% endif
-    tilewright_plane_row one = *row;
-    for (int lane = 0; lane < lanes; lane++, one.w += ${t.window}, one.y += one.y_plane) {
-        for (int result = first; result < end; result++) {
-            const int at = ${times("result", b.row.apart)};
-            float v = ${("row->add[lane * row->y_plane + at]" if k.add else "0.0f") if opens else "one.y[at]"};
-% if taps:
-            v = tilewright_plane_sum(&one, taps, ${len(taps)}, result, result, v);
-% endif
-            one.y[at] = ${"row->mask[lane * row->y_plane + at] > 0.0f ? v : 0.0f" if closes and k.masked else "v"};
-        }
-    }
-}
-
-% endif
 % endfor
 /* What the ${"product" if len(k.terms) == 1 else f"product {t.number}"} adds to a part of a row of the gradient. */
 static void ${f.name}_back${t.number}(const ${f.name}_tile *tile, const float *w, const float *dy, tilewright_plane_row *line, int row, int part, int lanes)
@@ -105,36 +80,36 @@ bound = (lambda at: f"tilewright_share((line->results + 3) / 4, {at}, tile->part
 % endif
         const int first = ${bound("part")};
         const int end = part + 1 < tile->parts ? ${bound("part + 1")} : ${whole};
-% if b.single:
-        if (lanes < 4) {
-            ${name}_rest(line, ${"first, end" if b.even else f"{name}_result(line, first), part + 1 < tile->parts ? {name}_result(line, end) : line->results"}, lanes);
+% if len(b.lanes) > 1:
+        if (lanes < ${b.lanes[0]}) {
+            ${name}_${b.lanes[1]}_row(line, first, end);
         } else {
-            ${name}_row(line, first, end);
+            ${name}_${b.lanes[0]}_row(line, first, end);
         }
 % else:
-        ${name}_row(line, first, end);
+        ${name}_${b.lanes[0]}_row(line, first, end);
 % endif
     }
 % endfor
 % if len(t.phases) > 1:
     line->y -= ${len(t.phases) - 1}${f", line->mask -= {len(t.phases) - 1}" if k.masked else ""}${f", line->add -= {len(t.phases) - 1}" if k.add else ""};
 % endif
-% if not k.rest:
+% if len(k.lanes) == 1:
     (void)lanes;
 % endif
 }
 
 % endfor
-/* The gradient of the operand: ${"" if k.rows_at_once == 1 else f"{k.rows_at_once} "}rows of four channels are shared among the cores, part by part. */
+/* The gradient of the operand: ${"" if k.rows_at_once == 1 else f"{k.rows_at_once} "}rows of ${"a channel" if k.lanes[0] == 1 else f"{k.lanes[0]} channels"} are shared among the cores, part by part. */
 static void ${f.name}_back(${k.back_parameters}, const ${f.name}_tile *tile, int core, int cores)
 {
-    const int blocks = (tile->channels + 3) / 4, bands = (tile->rows + ${k.rows_at_once - 1}) / ${k.rows_at_once};
+    const int blocks = ${"tile->channels" if k.lanes[0] == 1 else f"(tile->channels + {k.lanes[0] - 1}) / {k.lanes[0]}"}, bands = (tile->rows + ${k.rows_at_once - 1}) / ${k.rows_at_once};
     const int plane = tile->rows * tile->columns, total = tile->images * tile->groups * blocks * bands * tile->parts;
     const int end = tilewright_share(total, core + 1, cores);
     for (int unit = tilewright_share(total, core, cores); unit < end; unit++) {
         const int part = unit % tile->parts, band = unit / tile->parts % bands, block = unit / tile->parts / bands;
-        const int group = block / blocks, channel = block % blocks * 4; /* groups of all images */
-        const int lanes = tile->channels - channel < 4 ? tile->channels - channel : 4;
+        const int group = block / blocks, channel = ${times("(block % blocks)", k.lanes[0])}; /* groups of all images */
+        const int lanes = tile->channels - channel < ${k.lanes[0]} ? tile->channels - channel : ${k.lanes[0]};
         for (int row = ${times("band", k.rows_at_once)}; row < ${plus(times("band", k.rows_at_once), k.rows_at_once)} && row < tile->rows; row++) {
             const int place = (group * tile->channels + channel) * plane + row * tile->columns;
             tilewright_plane_row line = {NULL, NULL, dx + place, 0, 0, ${k.terms[0].window}, 0, 0, 0, 0, 0, 0, plane, 0, 0, NULL, ${"add + place" if k.add else "NULL"}, ${"x + place" if k.masked else "NULL"}};
@@ -160,17 +135,17 @@ ${slopes.windowed(f"{f.name}_slopes{t.number}_{number}", of, t.window, k.rate, k
 % endif
 % endfor
 % endif
-/* Weights by blocks of four results and ${t.together} ${"channel" if t.together == 1 else "channels"}, ${"tap by tap" if t.by_line else "rows of the window one by one"}: cores take them from the last to the first,
+/* Weights by blocks of ${"a result" if t.lanes == 1 else f"{t.lanes} results"} and ${t.together} ${"channel" if t.together == 1 else "channels"}, ${"tap by tap" if t.by_line else "rows of the window one by one"}: cores take them from the last to the first,
  * as those that have fewer rows above have more here. */
 static void ${f.name}_slopes${t.number}(const float *x, ${t.slope_parameters}, const ${f.name}_tile *tile, int core, int cores)
 {
-    const int blocks = ${"tile->channels" if t.together == 1 else f"(tile->channels + {t.together - 1}) / {t.together}"}, result_blocks = (tile->results${t.number} + 3) / 4;
+    const int blocks = ${"tile->channels" if t.together == 1 else f"(tile->channels + {t.together - 1}) / {t.together}"}, result_blocks = ${f"tile->results{t.number}" if t.lanes == 1 else f"(tile->results{t.number} + {t.lanes - 1}) / {t.lanes}"};
     const int total = tile->groups * result_blocks * blocks * ${t.units}, end = tilewright_share(total, cores - core, cores);
     const int plane = tile->rows * tile->columns, y_plane = tile->rows${t.number} * tile->columns${t.number};
     const int lane = ${times("tile->channels", t.window)};
     int unit = tilewright_share(total, cores - 1 - core, cores), tap = unit % ${t.units};
     for (int block = unit / ${t.units}; unit < end; block++) {
-        const int group = block / blocks / result_blocks, result = block / blocks % result_blocks * 4;
+        const int group = block / blocks / result_blocks, result = ${times("(block / blocks % result_blocks)", t.lanes)};
         const int channel = ${times("(block % blocks)", t.together)}, last = tile->results${t.number} - result - 1;
         const int place = (group * tile->results${t.number} + result) * lane + ${times("channel", t.window)};
         const float *const y = ${t.gradient} + (group * tile->results${t.number} + result) * y_plane;

@@ -30,7 +30,7 @@ from tilewright.platforms.generic.kernels.descent import replaces
 from tilewright.platforms.generic.kernels.elements import empty
 from tilewright.platforms.generic.kernels.nest import operand_names, result_names
 from tilewright.platforms.pulp.kernels.conv_f32 import SOURCES, part_of, row_cycles
-from tilewright.platforms.pulp.kernels.plane_blocks import LANES, WIDEST, Blocks, Row, Tap, Weights, blocks_of
+from tilewright.platforms.pulp.kernels.plane_blocks import LANES, WIDEST, Blocks, Row, Tap, Weights, blocks_of, lanes_of
 from tilewright.platforms.pulp.kernels.slope_blocks import LineSlopes, WindowSlopes, slopes_of
 from tilewright.platforms.pulp.kernels.windows import CORES
 from tilewright.platforms.pulp.platform import PLATFORM
@@ -38,20 +38,19 @@ from tilewright.platforms.pulp.platform import PLATFORM
 TYPES = "f32, f32?, f32... -> f32, f32..."
 FIRST, EACH = 2, 3
 """Operands before those of the products, and of each: weights, gradient, target."""
-SLOPE_CYCLES, PIXEL_CYCLES = 200, 9.2
-"""Modelled cycles of slopes that are summed at once beside their pixels, and of a pixel for four; measured in GVSoC."""
+SLOPE_CYCLES, PRODUCT_CYCLES = 200, 2.3
+"""Modelled cycles of slopes that are summed at once beside their products, and of a product; measured in GVSoC."""
 
 
 @dataclass(frozen=True)
 class TermContext:
-    """One product: the blocks of its gradient by columns that are a stride apart, with taps for single channels; its
+    """One product: the blocks of its gradient by columns that are a stride apart; its
     window along rows (`row_taps` and `row_step`: rows of the window that meet one row are so many apart, and meet rows
     of the gradient so many apart), and its slopes."""
 
     number: int
     product: DescentTerm
     phases: tuple[Blocks, ...]
-    taps: tuple[tuple[tuple[int, int, int, int], ...], ...]
     slopes: tuple[LineSlopes, ...] | tuple[WindowSlopes, ...]
     line: tuple[int, int, int]
     weights: str
@@ -73,6 +72,11 @@ class TermContext:
     def window(self) -> int:
         """Taps of the window."""
         return self.product.taps
+
+    @property
+    def lanes(self) -> int:
+        """Results whose slopes are summed at once."""
+        return self.slopes[0].lanes
 
     @property
     def by_line(self) -> bool:
@@ -150,7 +154,7 @@ class DescentContext:
     add: bool
     masked: bool
     even: bool
-    rest: bool
+    lanes: tuple[int, ...]
     rate: str
     decay: str
 
@@ -187,8 +191,6 @@ class TiledDescentF32(TiledKernelMethods):
             return "the kernel takes back convolutions, this is a matrix product"
         if any(term.groups != terms[0].groups for term in terms):
             return "the products divide channels into groups differently"
-        if terms[0].groups > 1 == terms[0].channels == terms[0].results:
-            return "the layer is depthwise: no four results of a pixel share an operand"
         if any(_columns(term)[1] == 0 or not descent_products(term) for term in terms):
             return "no pixel of the operand meets one of the gradient"
         return "an operand is a constant" if call.constants else empty(call)
@@ -218,7 +220,7 @@ class TiledDescentF32(TiledKernelMethods):
     def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
         """Entering, the rows of the gradient and the slopes of the core that has most."""
         terms, rows_of_picture = _terms(call), descent_terms(call)[0].size[0]
-        rows, blocks = sizes.get("ih", 1), sizes["g"] * -(-sizes["c"] // LANES)
+        rows, blocks = sizes.get("ih", 1), sizes["g"] * -(-sizes["c"] // min(LANES, terms[0].product.channels))
         total: Any = 450.0
         shared = sizes["n"] * blocks * rows / CORES + 0.25
         for one in terms:
@@ -227,8 +229,9 @@ class TiledDescentF32(TiledKernelMethods):
             total = total + shared * each * (0 in call.present)
             each_tap = descent_products(term) / (term.images * term.groups * term.results * term.channels * term.taps)
             pixels = sizes["n"] * each_tap * rows / rows_of_picture
-            many = sizes["g"] * -(-sizes["c"] // one.together) * -(-term.results // LANES) * one.units
-            each_sum = SLOPE_CYCLES * len(one.slopes) + pixels * PIXEL_CYCLES * one.together * term.kernel[1]
+            many = sizes["g"] * -(-sizes["c"] // one.together) * -(-term.results // one.lanes) * one.units
+            products = pixels * one.lanes * one.together * term.kernel[1]
+            each_sum = SLOPE_CYCLES * len(one.slopes) + products * PRODUCT_CYCLES
             total = total + np.ceil(many / CORES) * each_sum
         return np.ceil(total).astype(np.int64)
 
@@ -244,7 +247,7 @@ class TiledDescentF32(TiledKernelMethods):
         return DescentContext(
             terms, tuple(steps.index(step) for step in steps), _rows_at_once(terms), back,
             back and call.optional(1) is not None, back and bool(call.integer("masked", 0)),
-            all(_plain(term.product) for term in terms), terms[0].product.channels % LANES > 0,
+            all(_plain(term.product) for term in terms), lanes_of(terms[0].product.channels),
             literal(DType.F32, call.real("rate")), literal(DType.F32, call.real("decay", 1.0)),
         )  # fmt: skip
 
@@ -262,7 +265,7 @@ class TiledDescentF32(TiledKernelMethods):
             "first": int(all(begin == 0 for begin, _ in ends)),
             "last": int(all(end == extent for (_, end), extent in zip(ends, extents, strict=False))),
         }  # fmt: skip
-        units = view.size("n") * view.size("g") * -(-view.size("c") // LANES)
+        units = view.size("n") * view.size("g") * -(-view.size("c") // lanes_of(terms[0].product.channels)[0])
         bands, blocks = -(-members["rows"] // _rows_at_once(terms)), _blocks_of_row(terms, members["columns"])
         members["parts"] = -(-blocks // part_of(units * bands, blocks))
         for term in terms:
@@ -310,9 +313,6 @@ def _terms(call: Call) -> tuple[TermContext, ...]:
 def _term(call: Call, number: int, term: DescentTerm) -> TermContext:
     names, results, place = operand_names(call), result_names(call), FIRST + EACH * number
     phases = tuple(_phase(term, first) for first in range(min(term.strides[1], term.size[1])))
-    taps = tuple(
-        tuple((tap.weight, tap.start, *one.row.reach(at)) for at, tap in enumerate(one.row.taps)) for one in phases
-    )
     low, high = _columns(term)
     starts = [column * term.dilations[1] - term.begins[1] + low * term.strides[1] for column in range(term.kernel[1])]
     columns = tuple(Tap(column, start) for column, start in enumerate(starts))
@@ -320,7 +320,7 @@ def _term(call: Call, number: int, term: DescentTerm) -> TermContext:
     line = written.start - low, read.start, high - low - (written.stop - written.start)
     held = place if call.optional(place + 2) is None else place + 2
     return TermContext(
-        number, term, phases, taps, slopes_of(term.channels, row), line, names[place],
+        number, term, phases, slopes_of(term.channels, term.results, row), line, names[place],
         names[place + 1], names[held], results[call.present.index(1 + number)],
     )  # fmt: skip
 
@@ -347,4 +347,4 @@ def _phase(term: DescentTerm, first: int) -> Blocks:
         if (first + begin - column * dilation) % stride == 0
     )
     row = Row(taps, 1, high - low, -(-(term.size[1] - first) // stride), stride, first)
-    return blocks_of(row, Weights(term.taps, 0), term.results, term.kernel[0], single=term.channels % LANES > 0)
+    return blocks_of(row, Weights(term.taps, 0), term.results, term.kernel[0], lanes_of(term.channels))

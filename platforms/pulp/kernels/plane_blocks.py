@@ -43,11 +43,6 @@ class Row:
             number for number, tap in enumerate(self.taps) if 0 <= result * self.step + tap.start < self.inputs
         )
 
-    def reach(self, tap: int) -> tuple[int, int]:
-        """The first result that meets a tap, and how many do not behind the last that does."""
-        met = [result for result in range(self.count) if tap in self.met(result)]
-        return (met[0], self.count - met[-1] - 1) if met else (0, self.count)
-
 
 @dataclass(frozen=True)
 class Segment:
@@ -92,8 +87,8 @@ class Kind:
 
     @property
     def products(self) -> int:
-        """Products of a term, of all lanes."""
-        return LANES * sum(map(len, self.met))
+        """Products of a term, of one lane."""
+        return sum(map(len, self.met))
 
 
 def kinds_of(row: Row) -> tuple[tuple[Kind, ...], tuple[Segment, ...]]:
@@ -128,7 +123,8 @@ def _widths(count: int, widest: int) -> Iterator[tuple[int, int]]:
 @dataclass(frozen=True)
 class Blocks:
     """The blocks of rows that are alike. `terms` of a sum are in one turn of the inner loop, which runs over planes, or
-    over rows of the window where `by_rows`; a row without edges is as long as the tile says, and has no `segments`."""
+    over rows of the window where `by_rows`; a row without edges is as long as the tile says, and has no `segments`.
+    There are blocks of so many `lanes`: as many as a group has, or fours and what is left."""
 
     row: Row
     weights: Weights
@@ -136,18 +132,19 @@ class Blocks:
     segments: tuple[Segment, ...]
     terms: int
     by_rows: bool
-    single: bool
+    lanes: tuple[int, ...]
 
-    def body(self, kind: Kind) -> Body:
-        """The inner loop of a kind."""
+    def body(self, kind: Kind, lanes: int) -> Body:
+        """The inner loop of a kind, of so many lanes."""
         if self.by_rows:
-            return Body(kind, replace(self.weights, plane=0), 1, "row->w_row", "row->x_row")
-        return Body(kind, self.weights, self.terms, "row->w_plane", "row->x_plane")
+            return Body(kind, replace(self.weights, plane=0), lanes, 1, "row->w_row", "row->x_row")
+        return Body(kind, self.weights, lanes, self.terms, "row->w_plane", "row->x_plane")
 
     def cycles(self, kind: Kind, terms: Any) -> Any:
         """Modelled cycles of a block with so many terms for each tap, on one of two cores that share a unit."""
-        issued = (kind.products + 4 * len(kind.taps) + len(kind.inputs)) * 1.05 + 9 / self.terms
-        return 100 + terms * max(2.25 * kind.products, issued)
+        lanes = self.lanes[0]
+        issued = (lanes * (kind.products + len(kind.taps)) + len(kind.inputs)) * 1.05 + 9 / self.terms
+        return 40 + 15 * lanes + terms * max(2.25 * lanes * kind.products, issued)
 
     @property
     def even(self) -> bool:
@@ -204,7 +201,14 @@ class Blocks:
         return _sum(f"{_scaled('(block - row->middle)', width)} + {_scaled('row->middle', middle)}", first)
 
 
-def blocks_of(row: Row, weights: Weights, planes: int, window_rows: int, *, single: bool) -> Blocks:
+def lanes_of(channels: int) -> tuple[int, ...]:
+    """Lanes of the blocks of so many channels: fours, and what is left of them."""
+    if channels < LANES:
+        return (channels,)
+    return (LANES, channels % LANES) if channels % LANES else (LANES,)
+
+
+def blocks_of(row: Row, weights: Weights, planes: int, window_rows: int, lanes: tuple[int, ...]) -> Blocks:
     """The blocks of rows whose sums have `planes` terms for each of at most so many rows of the window; what reads
     every input once is of any length."""
     terms = 2 if len(row.taps) == 1 and planes % 2 == 0 else 1
@@ -212,8 +216,8 @@ def blocks_of(row: Row, weights: Weights, planes: int, window_rows: int, *, sing
     whole = len(row.taps) == row.step == row.apart == 1 and row.count == row.inputs and not row.taps[0].start
     if whole:
         kinds = tuple(Kind(row.taps, 1, ((0,),) * width) for width in range(WIDEST, 0, -1))
-        return Blocks(row, weights, kinds, (), 1 if by_rows else terms, by_rows, single)
-    return Blocks(row, weights, *kinds_of(row), 1 if by_rows else terms, by_rows, single)
+        return Blocks(row, weights, kinds, (), 1 if by_rows else terms, by_rows, lanes)
+    return Blocks(row, weights, *kinds_of(row), 1 if by_rows else terms, by_rows, lanes)
 
 
 @dataclass(frozen=True)
@@ -222,6 +226,7 @@ class Body:
 
     kind: Kind
     weights: Weights
+    lanes: int
     terms: int
     w_step: str
     x_step: str
@@ -229,7 +234,7 @@ class Body:
     @property
     def pointers(self) -> tuple[int, ...]:
         """The first lane of every pointer."""
-        return (0,) if self.weights.lane else tuple(range(LANES))
+        return (0,) if self.weights.lane else tuple(range(self.lanes))
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -243,7 +248,7 @@ class Body:
         for term in range(self.terms):
             for number, tap in enumerate(self.kind.taps):
                 places = [at for at, met in enumerate(self.kind.met) if number in met]
-                for lane in range(LANES if places else 0):
+                for lane in range(self.lanes if places else 0):
                     weight = Value(f"a{turn % 2}", f"w{min(lane, self.pointers[-1])}", self._weight(term, lane, tap))
                     turn += 1
                     for at in places:

@@ -25,26 +25,3 @@ typedef struct {
     int w_lane, w_row, w_plane, w_next, x_row, x_plane, x_next, y_plane, middle, results;
     const float *start, *add, *mask;
 } tilewright_plane_row;
-
-/* A column of the window: its place among weights, and element `start + step * result` for results from `low` on, but for the
- * last `fewer`. */
-typedef struct {
-    int weight, start, low, fewer;
-} tilewright_plane_tap;
-
-/* A result of the first lane, whose window begins at element `x`. */
-TILEWRIGHT_IN_ORDER float tilewright_plane_sum(const tilewright_plane_row *row, const tilewright_plane_tap *taps, int count,
-                                               int result, int x, float sum)
-{
-    for (int at = 0; at < count; at++) {
-        const float *const w = row->w + taps[at].weight, *const from = row->x + (taps[at].start + x);
-        const int met = result >= taps[at].low && result < row->results - taps[at].fewer;
-        for (int i = 0; met && i < row->rows; i++) {
-            const float *a = w + i * row->w_row, *b = from + i * row->x_row;
-            for (int left = row->planes; left > 0; left--, a += row->w_plane, b += row->x_plane) {
-                sum = TILEWRIGHT_ADD_PRODUCT(*a, *b, sum);
-            }
-        }
-    }
-    return sum;
-}
