@@ -152,6 +152,13 @@ TILEWRIGHT_INTO int32_t tilewright_saturate_unsigned(int32_t value)
     return code;
 }
 
+TILEWRIGHT_INTO int32_t tilewright_saturate_half_unsigned(int32_t value)
+{
+    int32_t code;
+    __asm__("usat %0, #16, %1" : "=r"(code) : "r"(value));
+    return code;
+}
+
 TILEWRIGHT_INTO int32_t tilewright_saturate_half(int32_t value)
 {
     int32_t code;

@@ -144,7 +144,8 @@ TILEWRIGHT_MVE_INTO float32x4_t tilewright_mve_rectified(float32x4_t value)
     return vreinterpretq_f32_s32(vmaxq_s32(vreinterpretq_s32_f32(value), vdupq_n_s32(0)));
 }
 
-/* Limits as the scalar C has them: what is not a number stays. Compilers move the predicate through a register. */
+/* Limits as the scalar C has them: what is not a number stays (`lt` would hold for it). Compilers move the predicate through
+ * a register. */
 TILEWRIGHT_MVE_INTO float32x4_t tilewright_mve_at_most(float32x4_t value, float high)
 {
     __asm__("vcmp.f32 gt, %q0, %1\n\tvpsel %q0, %q2, %q0" : "+t"(value) : "r"(high), "t"(vdupq_n_f32(high)) : "p0");
@@ -153,7 +154,7 @@ TILEWRIGHT_MVE_INTO float32x4_t tilewright_mve_at_most(float32x4_t value, float 
 
 TILEWRIGHT_MVE_INTO float32x4_t tilewright_mve_at_least(float32x4_t value, float low)
 {
-    __asm__("vcmp.f32 lt, %q0, %1\n\tvpsel %q0, %q2, %q0" : "+t"(value) : "r"(low), "t"(vdupq_n_f32(low)) : "p0");
+    __asm__("vcmp.f32 gt, %q1, %q0\n\tvpsel %q0, %q1, %q0" : "+t"(value) : "t"(vdupq_n_f32(low)) : "p0");
     return value;
 }
 
