@@ -75,11 +75,12 @@ def test_distributions_in_vectors(length: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("board", "kernel"), [(SCALAR, "QuantiseFpu"), (HELIUM, "QuantiseMve")])
 def test_codes_of_floats(board: str, kernel: str, tmp_path: Path) -> None:
     """At every half between two codes and beside it, and for what is beyond all codes or no number."""
-    nodes, constants, names, feeds = [], {}, [], {}
-    for n, (dtype, step) in enumerate(
+    nodes, names, feeds = [], list[str](), dict[str, Reals]()
+    constants = dict[str, object]()
+    for n, (dtype, size) in enumerate(
         (d, s) for d in (np.int8, np.uint8, np.int16, np.uint16) for s in (0.1, 0.0078125, 3.3e-7, 1.7e9)
     ):
-        ends, step = np.iinfo(dtype), np.float32(step)
+        ends, step = np.iinfo(dtype), np.float32(size)
         zero = int(ends.min) + (int(ends.max) - int(ends.min)) // 3
         codes = np.unique(np.linspace(int(ends.min) - 2, int(ends.max) + 2, 300).astype(np.int64)) - zero
         halves = ((codes + 0.5).astype(np.float64) * float(step)).astype(np.float32)
