@@ -31,7 +31,7 @@ TILEWRIGHT_SOME int tilewright_code_place(const tilewright_code_steps *at, int r
 }
 
 /* A weight as it counts in the gradient of the operand. */
-TILEWRIGHT_WHOLE int32_t tilewright_code_shared(const tilewright_code_descent *d, int result, int32_t weight)
+TILEWRIGHT_WHOLE_STEP int32_t tilewright_code_shared(const tilewright_code_descent *d, int result, int32_t weight)
 {
     if (d->shares == NULL) {
         return weight;
@@ -40,7 +40,7 @@ TILEWRIGHT_WHOLE int32_t tilewright_code_shared(const tilewright_code_descent *d
 }
 
 /* A weight with what lies behind it, moved by a step, as both again. */
-TILEWRIGHT_WHOLE void tilewright_code_put_weight(int32_t whole, int32_t step, int8_t *next, int8_t *next_rest)
+TILEWRIGHT_WHOLE_STEP void tilewright_code_put_weight(int32_t whole, int32_t step, int8_t *next, int8_t *next_rest)
 {
     const int32_t moved = tilewright_within(whole - step, -TILEWRIGHT_HEAVIEST, TILEWRIGHT_HEAVIEST);
     const uint32_t above = (uint32_t)(moved + 32896) >> 8; /* 128 more than the weight */
@@ -49,7 +49,7 @@ TILEWRIGHT_WHOLE void tilewright_code_put_weight(int32_t whole, int32_t step, in
 }
 
 /* A weight moves by its slope, or stays with what lies behind it. */
-TILEWRIGHT_WHOLE void tilewright_code_move(const tilewright_code_descent *d, int result, int32_t slope, int32_t weight, int32_t rest,
+TILEWRIGHT_WHOLE_STEP void tilewright_code_move(const tilewright_code_descent *d, int result, int32_t slope, int32_t weight, int32_t rest,
                                           uint32_t place, int8_t *next, int8_t *next_rest)
 {
     if (slope == 0) {

@@ -1,10 +1,10 @@
 /* Integers rounded to powers of two, with numbers that are drawn from a count and a place alone. */
 #if defined(__GNUC__)
 #define TILEWRIGHT_SOME __attribute__((unused)) static inline /* a network may need only some of these */
-#define TILEWRIGHT_WHOLE __attribute__((unused, always_inline)) static inline /* a byte that is written may be any number */
+#define TILEWRIGHT_WHOLE_STEP __attribute__((unused, always_inline)) static inline /* a byte that is written may be any number */
 #else
 #define TILEWRIGHT_SOME static inline
-#define TILEWRIGHT_WHOLE static inline
+#define TILEWRIGHT_WHOLE_STEP static inline
 #endif
 
 /* value / 2^bits, rounded down; bits are 0 to 31. */

@@ -88,7 +88,8 @@ def _operand(
     if token.startswith("q") and drawn.role == "parameter":
         return Tensor(name, DType.F32, drawn.values.shape), drawn.values.astype(np.float32)
     if token.startswith("q"):
-        return _codes(name, drawn, kind, sketch.axis, r)
+        wide = kind is DType.I16 and sketch.op == "Conv" and drawn.role == "weight" and r.random() < 0.15
+        return _codes(name, drawn, kind, None if wide else sketch.axis, r)
     if kind.is_float:
         return Tensor(name, kind, drawn.values.shape), drawn.values.astype(kind.numpy)
     if kind is DType.BOOL:
@@ -98,19 +99,22 @@ def _operand(
     return Tensor(name, kind, drawn.values.shape), wide.astype(kind.numpy)
 
 
-def _codes(name: str, drawn: Drawn, kind: DType, axis: int, r: random.Random) -> tuple[Tensor, Array]:
-    """Codes of the whole range, sometimes all at its end; weights symmetric and mostly per channel."""
+def _codes(name: str, drawn: Drawn, kind: DType, axis: int | None, r: random.Random) -> tuple[Tensor, Array]:
+    """Codes of the whole range, sometimes all at its end; weights symmetric and mostly per channel.
+
+    Those without an axis of channels are of their operand's type under one scale, as SVDF has them.
+    """
     shape = drawn.values.shape
     generator = np.random.default_rng(r.getrandbits(32))
     weight = drawn.role == "weight"
-    stored = r.choice(_WEIGHTS) if weight else kind
+    stored = r.choice(_WEIGHTS) if weight and axis is not None else kind
     low, high = stored.range
     low = -high if weight and stored is DType.I8 else low
     values = generator.integers(low, high, shape, endpoint=True)
     if r.random() < 0.15:
         values = np.full(shape, low, np.int64)
     zero = (low + high + 1) // 2 if weight and stored is DType.U8 else 0
-    if weight and r.random() < 0.8:
+    if weight and axis is not None and r.random() < 0.8:
         count = shape[axis]
         scales = tuple(float(np.float32(s)) for s in generator.uniform(0.002, 0.02, (count,)).tolist())
         quantisation = Quantisation(scales, (zero,) * count, axis)
@@ -145,6 +149,10 @@ def _quantised(call: Call, arrays: Sequence[Array | None], operator: Operator, r
             continue
         if r.random() < 0.3 and x.quantisation is not None and not isinstance(call.codes, Products):
             outputs.append(replace(y, dtype=x.dtype, quantisation=x.quantisation))
+            continue
+        if isinstance(call.codes, Products) and x.dtype is call.tensor(1).dtype is DType.I16:
+            scale = float(np.float32(max(_reach(call, arrays), 10.0) * r.uniform(0.3, 1.2) / 128))
+            outputs.append(replace(y, dtype=DType.I8, quantisation=Quantisation((scale,), (7,), None, "tflm")))
             continue
         if isinstance(call.codes, Exponentials) and x.dtype is DType.I8 and r.random() < 0.5:
             outputs.append(_shares(y, r))

@@ -170,9 +170,11 @@ def sums_fit(call: Call) -> bool:
 
 def wraps(call: Call) -> bool:
     """Whether sums of codes of 16 bits by weights of 16 may leave 32 bits, and so wrap around in the layer's contract:
-    SVDF under TensorFlow Lite Micro's."""
+    SVDF under TensorFlow Lite Micro's. Not where a multiplier of one or more would shift what has wrapped around."""
     wide = call.tensor(0).dtype is call.tensor(1).dtype is DType.I16
-    return wide and the_quantisation(call.outputs[0]).numerics == "tflm" and _sums(call)[1] >= 1 << 31
+    if not wide or the_quantisation(call.outputs[0]).numerics != "tflm" or _sums(call)[1] < 1 << 31:
+        return False
+    return all(isinstance(rule, Twice) and rule.shift <= 0 for rule in requantisation(call).rules)
 
 
 def _sums(call: Call) -> tuple[Accumulator, int]:
