@@ -88,8 +88,8 @@ def _operand(
     if token.startswith("q") and drawn.role == "parameter":
         return Tensor(name, DType.F32, drawn.values.shape), drawn.values.astype(np.float32)
     if token.startswith("q"):
-        wide = kind is DType.I16 and sketch.op == "Conv" and drawn.role == "weight" and r.random() < 0.15
-        return _codes(name, drawn, kind, None if wide else sketch.axis, r)
+        whole = kind is DType.I16 and sketch.op == "Conv" and drawn.role == "weight" and r.random() < 0.15
+        return _codes(name, drawn, kind, None if whole else sketch.axis, r)
     if kind.is_float:
         return Tensor(name, kind, drawn.values.shape), drawn.values.astype(kind.numpy)
     if kind is DType.BOOL:
