@@ -12,6 +12,6 @@ RATES = {
     "DenseVectorI8": Rate(0.5, WEIGHTS), "ConvBlockF32": Rate(2.2, DENSE), "DenseBlockF32": Rate(2.4, WEIGHTS),
     "ConvI8": Rate(5.5), "DepthwiseI8": Rate(8.0), "SumCodes": Rate(11.0), "TransposedSumCodes": Rate(12.0),
     "PairCodes": Rate(15.0, OTHERS), "RealCodes": Rate(1000.0), "TableCodes": Rate(4.0), "MoveCodes": Rate(8.0),
-    "BorderCodes": Rate(80.0), "ResizeCodes": Rate(90.0), "SoftmaxI8": Rate(90.0), "QuantiseSteps": Rate(55.0),
+    "BorderCodes": Rate(80.0), "ResizeCodes": Rate(90.0), "SoftmaxI8": Rate(27.0), "QuantiseSteps": Rate(55.0),
     "Relayout": Rate(5.0),
 }  # fmt: skip

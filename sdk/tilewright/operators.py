@@ -33,6 +33,7 @@ from tilewright.ops.descent_pair import replaces as pair_replaces
 from tilewright.ops.gather import gather_axis
 from tilewright.ops.grid_sample import sampling as grid_sampling
 from tilewright.ops.maxunpool import pooled_shape
+from tilewright.ops.norm_rows import NormRows, norm_rows, row_parameter
 from tilewright.ops.operands import one_axis
 from tilewright.ops.operator import remembered, unmapped
 from tilewright.ops.pool import pool_window
@@ -70,6 +71,7 @@ __all__ = [
     "LstmSizes",
     "Mean",
     "Moves",
+    "NormRows",
     "Pairwise",
     "RecurrentActivation",
     "RecurrentCell",
@@ -102,6 +104,7 @@ __all__ = [
     "lstm_sizes",
     "names_with",
     "newest_first",
+    "norm_rows",
     "one_axis",
     "pair_replaces",
     "pair_terms",
@@ -114,6 +117,7 @@ __all__ = [
     "relayout_nest",
     "remembered",
     "rotary_heads",
+    "row_parameter",
     "running_axis",
     "sequence_axes",
     "shift_axis",

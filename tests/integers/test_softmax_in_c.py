@@ -18,6 +18,7 @@ from tilewright.plugins import platform
 
 NEXT_TO_TIES = """#include <stdint.h>
 #include <stdio.h>
+#include "fixed.h"
 #include "softmax.h"
 
 int main(void)
@@ -26,6 +27,22 @@ int main(void)
     unsigned below;
     while (scanf("%llu %llu %u", &product, &total, &below) == 3) {
         printf("%u\\n", (unsigned)tilewright_softmax_exact(product, total, below));
+    }
+    return 0;
+}
+"""
+
+
+MULTIPLIERS = """#include <stdint.h>
+#include <stdio.h>
+#include "fixed.h"
+#include "softmax.h"
+
+int main(void)
+{
+    unsigned long long numerator, total;
+    while (scanf("%llu %llu", &numerator, &total) == 2) {
+        printf("%u\\n", (unsigned)tilewright_softmax_multiplier((uint32_t)numerator, total));
     }
     return 0;
 }
@@ -64,3 +81,22 @@ def test_what_lies_next_to_a_tie_goes_to_the_nearest_integer(tmp_path: Path) -> 
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert list(map(int, told.stdout.split())) == [round(Fraction(product, total)) for product, total, _ in cases]
+
+
+def test_multipliers_are_a_little_too_large_and_never_too_small(tmp_path: Path) -> None:
+    """Totals at the ends of every power of 2 and between, under numerators at their ends."""
+    random, cases = Random(11), list[tuple[int, int]]()
+    for bits in range(30, 43):
+        ends = [(1 << bits) + away for away in (0, 1, 2, 3)] + [(2 << bits) - away for away in (1, 2, 3)]
+        totals = [*ends, *(random.randrange(1 << bits, 2 << bits) for _ in range(400))]
+        numerators = (1 << 30, (1 << 31) - 1, 1 << 31, (1 << 32) - 8, random.randrange(1 << 30, (1 << 32) - 8))
+        cases += [(numerator, total) for total in totals for numerator in numerators]
+    (tmp_path / "main.c").write_text(MULTIPLIERS)
+    headers = Path(next(iter(kernels.__path__)))
+    subprocess.run(["gcc", "-O1", f"-I{headers}", tmp_path / "main.c", "-o", tmp_path / "main"], check=True)
+    told = subprocess.run(
+        [tmp_path / "main"], input="\n".join(" ".join(map(str, case)) for case in cases),
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    for (numerator, total), found in zip(cases, map(int, told.stdout.split()), strict=True):
+        assert 0 <= Fraction(found) - Fraction(numerator << 30, total) < Fraction(31, 10), (numerator, total)

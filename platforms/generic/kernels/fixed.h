@@ -34,7 +34,16 @@ static inline int tilewright_fixed_room(uint32_t size)
     return size != 0 ? room - 1 : room;
 }
 
-/* The same of the largest element of a row. */
+/* Bits of a number below 2^62. */
+#if defined(__GNUC__)
+__attribute__((unused))
+#endif
+static inline int tilewright_fixed_bits(uint64_t value)
+{
+    return value >> 31 != 0 ? 62 - tilewright_fixed_room((uint32_t)(value >> 31)) : 31 - tilewright_fixed_room((uint32_t)value);
+}
+
+/* The bits that every element of a row can be shifted to the left by. */
 #if defined(__GNUC__)
 __attribute__((unused))
 #endif
@@ -78,6 +87,18 @@ static inline uint32_t tilewright_fixed_reciprocal(uint32_t value)
     const uint32_t first = (0x80000000u / (value >> 15)) << 14;
     const int32_t rest = 0x40000000 - (int32_t)tilewright_fixed_times(value, first);
     return first + (uint32_t)(int32_t)((int64_t)first * rest >> 30);
+}
+
+/* A number below 2^62 as its upper 32 bits, the highest or the one below it set, under the even number of bits that it is
+ * shifted to the right by. */
+#if defined(__GNUC__)
+__attribute__((unused))
+#endif
+static inline uint32_t tilewright_fixed_upper(uint64_t value, int *even)
+{
+    const int bits = tilewright_fixed_bits(value) - 31;
+    *even = bits >= 0 ? bits / 2 * 2 : -((1 - bits) / 2 * 2);
+    return (uint32_t)(*even < 0 ? value << -*even : value >> *even);
 }
 
 /* 2^45 over the root of a number from 2^30 to 2^32, within 2^-28 of itself. */

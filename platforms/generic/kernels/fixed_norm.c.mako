@@ -40,9 +40,7 @@ static void ${f.name}(${f.parameters})
         bits = ${form.epsilon_exponent} + 2 * room;
         total += bits >= 0 ? (uint64_t)${form.epsilon}u << bits : bits > -31 ? (uint64_t)(${form.epsilon}u >> -bits) : 0u;
         total = total != 0 ? total : 1u;
-        bits = total >> 31 != 0 ? 31 - tilewright_fixed_room((uint32_t)(total >> 31)) : -tilewright_fixed_room((uint32_t)total);
-        even = bits & ~1;
-        root = (int32_t)tilewright_fixed_inverse_root((uint32_t)(even < 0 ? total << -even : total >> even));
+        root = (int32_t)tilewright_fixed_inverse_root(tilewright_fixed_upper(total, &even));
         away = ${form.exponent} - even / 2 > -31 ? ${form.exponent} - even / 2 : -31;
         for (int i = 0; i < ${form.length}; i++) {
             const int32_t part = tilewright_fixed_high(tilewright_fixed_high(to[i], root), factors[i]);

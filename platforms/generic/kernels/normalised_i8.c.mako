@@ -1,45 +1,61 @@
 <%
-form = k.form
-half = (1 << form.result_bits - 1) - 1
-away = f"{form.length} * (int32_t)from[i] - sum" if form.centred else f"(int32_t)from[i] - ({form.centre})"
-addend = f" + (int64_t)addends[i] * {form.addend_unit}" if k.has_addends else ""
+form, rows = k.form, k.form.rows
+away = f"{rows.length} * (int32_t)from[i] - sum" if form.centred else f"(int32_t)from[i] - ({form.centre})"
 %>\
+<%def name="element(factor, addend)">\
+const int32_t shifted = (int32_t)((uint32_t)(${away}) << room);
+                int32_t code = tilewright_fixed_moved(tilewright_fixed_high(tilewright_fixed_high(shifted, root), ${factor}), shift) + ${addend};
+                code >>= ${form.bits};
+                code = code < ${form.low} ? ${form.low} : code;
+                to[i] = (${k.y_type})(code > ${form.high} ? ${form.high} : code);
+</%def>\
 ${f.storage} void ${f.name}(${f.parameters})
 {
     for (int row = ${k.first}; row < ${k.end}; row++) {
-        const ${k.x_type} *const from = x + row * ${form.length};
-        ${k.y_type} *const to = y + row * ${form.length};
-        int64_t squares = 0;
-        uint32_t reciprocal = 0;
-        int shift = ${form.shift};
+<% codes, results = ("from", "to") if rows.span == 1 else ("codes", "results") %>\
+        const ${k.x_type} *const ${codes} = x + row * ${rows.length};
+        ${k.y_type} *const ${results} = y + row * ${rows.length};
+% if rows.sets > 1:
+        const int32_t *const factor = factors + row % ${rows.sets} * ${rows.factors}, *const addend = addends + row % ${rows.sets} * ${rows.factors};
+% else:
+        const int32_t *const factor = factors, *const addend = addends;
+% endif
+        uint64_t squares = 0, total;
+        int room, even, shift;
+        int32_t root;
 % if form.centred:
         int32_t sum = 0;
-        for (int i = 0; i < ${form.length}; i++) {
-            sum += from[i];
-            squares += (int32_t)from[i] * (int64_t)from[i];
+        for (int i = 0; i < ${rows.length}; i++) {
+            sum += ${codes}[i];
+            squares += (uint32_t)(${codes}[i] * (int32_t)${codes}[i]);
         }
-        squares = squares * ${form.length} - (int64_t)sum * sum;
+        squares = squares * ${rows.length} - (uint64_t)((int64_t)sum * sum);
 % else:
-        for (int i = 0; i < ${form.length}; i++) {
-            const int32_t away = ${away};
-            squares += (int64_t)away * away;
+        for (int i = 0; i < ${rows.length}; i++) {
+            const int32_t away = ${away.replace("from", codes)};
+            squares += (uint64_t)((int64_t)away * away);
         }
 % endif
-        if (squares != 0) {
-            uint32_t root = tilewright_normalised_root(((uint64_t)squares << ${form.fraction_bits}) + ${form.epsilon}u);
-            while (root < 0x40000000u) {
-                root <<= 1;
-                shift--;
+        total = (squares << ${form.fraction_bits}) + ${form.epsilon}u;
+        room = 31 - (tilewright_fixed_bits(squares) + ${form.spread_bits + 1}) / 2;
+        room = room > 0 ? room : 0;
+        root = (int32_t)tilewright_fixed_inverse_root(tilewright_fixed_upper(total != 0 ? total : 1, &even));
+        shift = ${form.exponent} - room - even / 2 > -31 ? ${form.exponent} - room - even / 2 : -31;
+% if rows.span == 1:
+        for (int i = 0; i < ${rows.length}; i++) {
+            {
+                ${element("factor[i]", "addend[i]")}\
             }
-            reciprocal = (uint32_t)(((uint64_t)1 << 60) / root);
         }
-        for (int i = 0; i < ${form.length}; i++) {
-            const int32_t part = (int32_t)(((int64_t)(${away}) * (int32_t)reciprocal + ((int64_t)1 << (shift - 1))) >> shift);
-            const int64_t wide = (int64_t)part * factors[i]${addend};
-            int32_t code = (int32_t)((wide + ${half} + (wide >> ${form.result_bits} & 1)) >> ${form.result_bits}) + (${form.zero_point});
-            code = code < ${form.low} ? ${form.low} : code;
-            code = code > ${form.high} ? ${form.high} : code;
-            to[i] = (${k.y_type})code;
+% else:
+        for (int n = 0; n < ${rows.factors}; n++) {
+            const ${k.x_type} *const from = codes + n * ${rows.span};
+            ${k.y_type} *const to = results + n * ${rows.span};
+            const int32_t part = factor[n], more = addend[n];
+            for (int i = 0; i < ${rows.span}; i++) {
+                ${element("part", "more")}\
+            }
         }
+% endif
     }
 }

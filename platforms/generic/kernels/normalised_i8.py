@@ -1,10 +1,10 @@
-"""Layer and RMS normalisation on codes: sums, one root and one reciprocal a row, two products for each element."""
+"""Normalisations on codes: sums, one inverse root a row, upper halves of two products for each element."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.numerics import C_TYPES, NormalisedForm, normalised_form
+from tilewright.numerics import C_TYPES, NormalisedForm, has_normalised_form, normalised_form
 from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.platform import PLATFORM
 
@@ -19,22 +19,26 @@ class NormalisedContext:
     y_type: str
     first: str
     end: str
-    has_addends: bool
     form: NormalisedForm
 
 
 @PLATFORM.kernel(
-    "LayerNormalization", "RMSNormalization", types=f"{CODES}, f32, f32? -> {CODES}", template="normalised_i8.c.mako",
-    sources=["normalised.h"], layout="default", preference=10,
+    "LayerNormalization", "RMSNormalization", "InstanceNormalization", "GroupNormalization",
+    types=f"{CODES}, f32, f32? -> {CODES}", template="normalised_i8.c.mako", sources=["fixed.h"], layout="default",
+    preference=10,
 )  # fmt: skip
 class NormalisedI8(KernelMethods):
     """Normalised codes in integers."""
 
+    def accepts(self, call: Call) -> str | None:
+        """Numbers that integers hold."""
+        return None if has_normalised_form(call) else "its codes cannot be normalised in integers"
+
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
-        """Factor and addend of each element of a row."""
+        """Factors and addends of every set of rows."""
         form = normalised_form(operands.call)
-        factors = Constant("factors", DType.I32, form.factors)
-        return (factors, Constant("addends", DType.I32, form.addends)) if form.addends.any() else (factors,)
+        parts = zip(("factors", "addends"), (form.factors, form.addends), strict=True)
+        return tuple(Constant(name, DType.I32, values.reshape(-1)) for name, values in parts)
 
     def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
         """Each code is read for the last time just before its result is written."""
@@ -43,11 +47,10 @@ class NormalisedI8(KernelMethods):
     def cost(self, call: Call) -> float:
         """A pass for the sums, and one with two long products an element; a root and a division a row."""
         elements = call.tensor(0).elements
-        return 24.0 * elements + 400.0 * elements / normalised_form(call).length
+        return 26.0 * elements + 160.0 * elements / normalised_form(call).rows.length
 
     def context(self, operands: Operands) -> NormalisedContext:
         """Extents and the form's numbers."""
         call, form = operands.call, normalised_form(operands.call)
         x, y = call.tensor(0), call.outputs[0]
-        rows = x.elements // form.length
-        return NormalisedContext(C_TYPES[x.dtype], C_TYPES[y.dtype], "0", str(rows), bool(form.addends.any()), form)
+        return NormalisedContext(C_TYPES[x.dtype], C_TYPES[y.dtype], "0", str(form.rows.count), form)

@@ -1,34 +1,85 @@
 <%
 q = k.quotient
+def at(name, step, place):
+    return f"{name}[{times('j', step)}{f' + {place * step}' if place else ''}]"
 %>\
+<%def name="larger(place)">\
+        largest = ${at("x", k.x_step, place)} > largest ? ${at("x", k.x_step, place)} : largest;
+</%def>\
+<%def name="power(place)">exponentials[largest - ${at("x", k.x_step, place)}]</%def>\
+<%def name="share(place)">\
+        {
+            const uint32_t power = ${power(place)};
+            const uint32_t word = (uint32_t)(((uint64_t)power * multiplier) >> 32) + ${q.half}u;
+            uint32_t code = word >> ${q.shift};
+            if ((word & ${(1 << q.shift) - 1}u) == 0u) { /* on a tie, or less than a unit beside it */
+                code = tilewright_softmax_exact((uint64_t)power * ${q.factor}u, total << ${q.fraction_bits}, code - 1u);
+            }
+% if q.low is not None or (q.high is not None and not q.alone):
+            int32_t limited = (int32_t)code + ${q.zero_point};
+% if q.low is not None:
+            limited = limited < ${q.low} ? ${q.low} : limited;
+% endif
+% if q.high is not None and not q.alone:
+            limited = limited > ${q.high} ? ${q.high} : limited;
+% endif
+            ${at("y", k.y_step, place)} = (${k.y_type})limited;
+% else:
+            ${at("y", k.y_step, place)} = (${k.y_type})((int32_t)code + ${q.zero_point});
+% endif
+        }
+</%def>\
+#if defined(__GNUC__)
+__attribute__((noinline)) /* within the loops over lines its pointers would be loaded again and again */
+#endif
 ${f.storage} void ${f.name}_line(const ${k.x_type} *x, ${k.y_type} *y, const uint32_t *exponentials)
 {
     int32_t largest = x[0];
-    for (int j = 1; j < ${k.length}; j++) {
-        largest = x[${times("j", k.x_step)}] > largest ? x[${times("j", k.x_step)}] : largest;
-    }
     uint64_t total = 0;
-    for (int j = 0; j < ${k.length}; j++) {
-        total += exponentials[largest - x[${times("j", k.x_step)}]];
+    uint32_t multiplier;
+% if q.high is not None and q.alone:
+    int peak = -1;
+% endif
+% for begin, end, step in k.rounds:
+    for (int j = ${begin}; j < ${end}; j += ${step}) {
+% for place in range(step):
+${larger(place)}\
+% endfor
     }
-    const uint32_t multiplier = (uint32_t)(UINT64_C(${q.numerator}) / total);
-    for (int j = 0; j < ${k.length}; j++) {
-        const uint32_t power = exponentials[largest - x[${times("j", k.x_step)}]];
-        const uint32_t word = (uint32_t)(((uint64_t)power * multiplier) >> 32) + ${q.half}u;
-        uint32_t quotient = word >> ${q.shift};
-        if (((word + 1u) & ${(1 << q.shift) - 1}u) <= 1u) { /* on a tie, or next to one */
-            quotient = tilewright_softmax_exact((uint64_t)power * ${q.factor}u, total << ${q.fraction_bits},
-                                                ((word + 1u) >> ${q.shift}) - 1u);
+% endfor
+% for begin, end, step in k.rounds:
+    for (int j = ${begin}; j < ${end}; j += ${step}) {
+% for place in range(0, step, 2):
+% if place + 1 < step:
+        total += ${power(place)} + ${power(place + 1)}; /* each is at most 2^30 */
+% else:
+        total += ${power(place)};
+% endif
+% endfor
+    }
+% endfor
+    multiplier = tilewright_softmax_multiplier(${q.numerator >> 30}u, total);
+% if q.high is not None and q.alone:
+    /* a share beyond the highest code is the largest, alone */
+    if ((int32_t)(((multiplier >> 2) + ${q.half}u) >> ${q.shift}) + ${q.zero_point} > ${q.high}) {
+        peak = 0;
+        while (x[${times("peak", k.x_step)}] != largest) {
+            peak++;
         }
-        int32_t code = (int32_t)quotient + (${q.zero_point});
-% if q.low is not None:
-        code = code < ${q.low} ? ${q.low} : code;
-% endif
-% if q.high is not None:
-        code = code > ${q.high} ? ${q.high} : code;
-% endif
-        y[${times("j", k.y_step)}] = (${k.y_type})code;
     }
+% endif
+% for begin, end, step in k.rounds:
+    for (int j = ${begin}; j < ${end}; j += ${step}) {
+% for place in range(step):
+${share(place)}\
+% endfor
+    }
+% endfor
+% if q.high is not None and q.alone:
+    if (peak >= 0) {
+        y[${times("peak", k.y_step)}] = ${q.high};
+    }
+% endif
 }
 
 ${f.storage} void ${f.name}(${f.parameters})

@@ -1,7 +1,8 @@
 """Softmax on codes: a table of exponentials, one reciprocal a line, a multiplication for each element.
 
-The quotient `e * factor / (sum << bits)` is taken as `e * M >> shift`, `M = floor(factor << (shift - bits) / sum)`. It
-is too small by less than 2^30 of 2^shift, so that only what lies as close below a tie, or on it, is divided exactly.
+The quotient `e * factor / (sum << bits)` is taken as `e * M >> shift`, with an `M` that is larger than
+`factor << (shift - bits) / sum` by less than 3.1. So the product is too large by less than a unit of its high word, and
+only what lies less than such a unit beside a tie is divided exactly.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from tilewright.numerics import C_TYPES, SoftmaxForm, rounds_twice, softmax_axis
 from tilewright.platform import Call, Constant, DType, KernelMethods, Operands, Shape
 from tilewright.platforms.generic.platform import PLATFORM
 
-WORD = 32
+WORD, TABLE_BITS, UNROLLED = 32, 30, 4
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,11 @@ class Quotient:
     zero_point: int
     low: int | None
     high: int | None
+
+    @property
+    def alone(self) -> bool:
+        """True where no two shares can be beyond the highest code."""
+        return self.high is not None and 2 * (self.high - self.zero_point) << self.fraction_bits >= self.factor
 
 
 @dataclass(frozen=True)
@@ -52,10 +58,18 @@ class SoftmaxI8Context:
     y_step: int
     quotient: Quotient
 
+    @property
+    def rounds(self) -> tuple[tuple[int, int, int], ...]:
+        """First element, end and step of the loops over a line: by fours, then what is left."""
+        whole = self.length // UNROLLED * UNROLLED
+        return tuple(one for one in ((0, whole, UNROLLED), (whole, self.length, 1)) if one[0] < one[1])
+
 
 def quotient_of(form: SoftmaxForm) -> Quotient:
     """The widest shift by which `M` has 32 bits for the least sum, 2^30; limits where codes can pass them."""
     shift = min(2 * WORD - 2, 2 * WORD - 2 + form.fraction_bits - form.factor.bit_length())
+    if form.factor << (shift - form.fraction_bits) > ((1 << WORD) - 8) << TABLE_BITS:
+        shift -= 1  # what is a little too large would leave the word
     numerator = form.factor << (shift - form.fraction_bits)
     largest = -(-form.factor >> form.fraction_bits) + form.zero_point + 1
     return Quotient(
@@ -91,7 +105,7 @@ def refusal(call: Call) -> str | None:
 
 @PLATFORM.kernel(
     "Softmax", types="qi8|qu8 -> qi8|qu8|qi16|qu16", template="softmax_i8.c.mako", layout=("axes", "same"),
-    sources=["softmax.h"], preference=10,
+    sources=["fixed.h", "softmax.h"], preference=10,
 )  # fmt: skip
 class SoftmaxI8(KernelMethods):
     """Softmax on codes in integers."""

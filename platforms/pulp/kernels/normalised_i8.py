@@ -20,7 +20,7 @@ ENTRY_CYCLES, ROW_CYCLES, ELEMENT_CYCLES = 250, 1100, 55
 
 @PLATFORM.kernel(
     "LayerNormalization", "RMSNormalization", types=f"{CODES}, f32, f32? -> {CODES}", preference=30,
-    template=f"{GENERIC}/normalised_i8.c.mako", sources=["tiles.h", "line_tile.h", f"{GENERIC}/normalised.h"],
+    template=f"{GENERIC}/normalised_i8.c.mako", sources=["tiles.h", "line_tile.h", f"{GENERIC}/fixed.h"],
 )  # fmt: skip
 class TiledNormalisedI8(TiledKernelMethods):
     """The portable kernel's integers, every row by one core."""
@@ -29,7 +29,7 @@ class TiledNormalisedI8(TiledKernelMethods):
 
     def accepts(self, call: Call) -> str | None:
         """Codes alone."""
-        return None if len(call.outputs) == 1 else "its statistics are results"
+        return PORTABLE.accepts(call) or (None if len(call.outputs) == 1 else "its statistics are results")
 
     def rules(self, call: Call) -> list[Rule]:
         """Eight rows give every core one."""
@@ -48,7 +48,7 @@ class TiledNormalisedI8(TiledKernelMethods):
         elements: Any = 1
         for axis in range(len(call.shape(0))):
             elements = elements * sizes[f"i{axis}"]
-        length = normalised_form(call).length
+        length = normalised_form(call).rows.length
         return ENTRY_CYCLES + -(-elements // (length * CORES)) * (ROW_CYCLES + length * ELEMENT_CYCLES)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
@@ -62,5 +62,5 @@ class TiledNormalisedI8(TiledKernelMethods):
 
     def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
         """Rows."""
-        elements, length = prod(high - low for low, high in view.boxes["x"].box), normalised_form(call).length
+        elements, length = prod(high - low for low, high in view.boxes["x"].box), normalised_form(call).rows.length
         return {"rows": elements // length, "columns": length}

@@ -323,7 +323,8 @@ def per_channel(count: int, **attributes: Attribute) -> Sketcher:
 
     def sketch(r: Draw, op: str) -> Sketch:
         channels = r.choice((2, 4, 6))
-        constants = [Drawn(reals(r, (channels,), 0.5, 1.5), "data", True) for _ in range(count)]
-        return Sketch(op, (data(r, (1, channels, r.randint(2, 4), r.randint(1, 4))), *constants), attributes)
+        constants = [Drawn(reals(r, (channels,), 0.5, 1.5), "parameter", True) for _ in range(count)]
+        images = r.choice((1, 1, 2))
+        return Sketch(op, (data(r, (images, channels, r.randint(2, 4), r.randint(1, 4))), *constants), attributes)
 
     return sketch

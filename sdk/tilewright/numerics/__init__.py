@@ -54,6 +54,7 @@ from tilewright.ops.fixed.rows import product_form as fixed_product
 from tilewright.ops.fixed.rows import table_form as fixed_table
 from tilewright.ops.fixed.tensors import fraction_bits, is_fixed
 from tilewright.ops.fixed.turned import turn_exponents
+from tilewright.ops.fixed.whole import mantissa
 from tilewright.ops.operands import zero_code
 from tilewright.ops.quantised.add import PairForm, pair_form
 from tilewright.ops.quantised.curve_twice import factor as curve_factor
@@ -74,7 +75,7 @@ from tilewright.ops.quantised.mean import mean_proof, window_counts
 from tilewright.ops.quantised.meaning import requantisation_table, same_meaning
 from tilewright.ops.quantised.meaning import table as lookup_table
 from tilewright.ops.quantised.near import NearForm, near_form
-from tilewright.ops.quantised.normalised import NormalisedForm, normalised_form
+from tilewright.ops.quantised.normalised import NormalisedForm, has_normalised_form, normalised_form
 from tilewright.ops.quantised.proof import Bounds, Proof, prove, thresholds
 from tilewright.ops.quantised.real import code_limits, real_call, rounds_twice, the_quantisation
 from tilewright.ops.quantised.resize import ResizeAxis, ResizeForm, interpolates, resize_form, resize_proof
@@ -93,11 +94,11 @@ __all__ = [
     "SettledForm", "SoftmaxForm", "SplitMultiply", "StepForm", "SumForm", "Twice", "UnitForm", "accumulator",
     "by_channel", "centred", "channel_axis", "channels", "clip_steps", "code_limits", "constant_address",
     "constant_type", "curve_factor", "curve_points", "element_rules", "element_twice_unknown", "fixed_attention",
-    "fixed_matrix", "fixed_norm", "fixed_product", "fixed_table", "fraction_bits", "initialiser", "interpolates",
-    "is_fixed", "is_half", "literal", "loaded", "lookup_table", "mean_proof", "minus", "near_form", "normalised_form",
-    "packed", "pair_form", "pair_text", "plus", "product_exponent", "proof", "prove", "quantise", "real_call",
-    "requantisation", "requantisation_table", "requantise", "resize_form", "resize_proof", "rounded_twice",
-    "rounds_twice", "same_meaning", "settled_form", "softmax_axis", "softmax_form", "softmax_twice_form",
-    "softmax_twice_unknown", "split_bias", "split_multiply", "step_form", "stored", "sum_form", "the_quantisation",
-    "thresholds", "times", "too_wide", "turn_exponents", "window_counts", "wraps", "zero_code",
+    "fixed_matrix", "fixed_norm", "fixed_product", "fixed_table", "fraction_bits", "has_normalised_form", "initialiser",
+    "interpolates", "is_fixed", "is_half", "literal", "loaded", "lookup_table", "mantissa", "mean_proof", "minus",
+    "near_form", "normalised_form", "packed", "pair_form", "pair_text", "plus", "product_exponent", "proof", "prove",
+    "quantise", "real_call", "requantisation", "requantisation_table", "requantise", "resize_form", "resize_proof",
+    "rounded_twice", "rounds_twice", "same_meaning", "settled_form", "softmax_axis", "softmax_form",
+    "softmax_twice_form", "softmax_twice_unknown", "split_bias", "split_multiply", "step_form", "stored", "sum_form",
+    "the_quantisation", "thresholds", "times", "too_wide", "turn_exponents", "window_counts", "wraps", "zero_code",
 ]  # fmt: skip

@@ -242,6 +242,7 @@ OPERATORS = (
         nests=_group_nests,
         torch=Torch(writer="instance_norm", layer=True),
         sketch="normalised_by_two",
+        codes=Normalises(centred=True),
     ),
     Operator(
         "GroupNormalization",
@@ -251,5 +252,6 @@ OPERATORS = (
         nests=_group_nests,
         torch=Torch(writer="group_norm", layer=True),
         sketch="normalised_in_groups",
+        codes=Normalises(centred=True),
     ),
 )

@@ -18,7 +18,7 @@ import numpy as np
 from tilewright.model import Array
 from tilewright.ops.codes import Normalises
 from tilewright.ops.fixed.tensors import codes_of_reals, fraction_bits
-from tilewright.ops.fixed.whole import bit_length, headroom, high, inverse_root, mantissa, moved
+from tilewright.ops.fixed.whole import headroom, high, inverse_root, mantissa, moved, wide_length
 from tilewright.ops.operator import Call, remembered
 from tilewright.ops.requantize import Integers
 
@@ -96,7 +96,7 @@ def evaluate_norm(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, ..
         np.full_like(room, form.epsilon), form.epsilon_exponent + 2 * room
     )
     total = np.maximum(total, 1)
-    even = _wide_length(total) - 31 >> 1 << 1
+    even = wide_length(total) - 31 >> 1 << 1
     root = inverse_root(moved(total, -even))
     parts = high(high(rows, root), form.factors)
     results = moved(parts, form.exponent - (even >> 1))
@@ -108,9 +108,3 @@ def evaluate_norm(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, ..
 def _room(rows: Integers) -> Integers:
     """The bits that a row can be shifted to the left by."""
     return headroom(np.bitwise_or.reduce(rows ^ rows >> 31, axis=1, keepdims=True))
-
-
-def _wide_length(value: Integers) -> Integers:
-    """Bits of positive numbers below 2^63."""
-    upper = value >> 32
-    return np.where(upper > 0, 32 + bit_length(upper), bit_length(value & (1 << 32) - 1))

@@ -32,6 +32,12 @@ def bit_length(value: Integers) -> Integers:
     return np.asarray(np.frexp(value.astype(np.float64))[1], np.int64)
 
 
+def wide_length(value: Integers) -> Integers:
+    """Bits of numbers from 0 to 2^63."""
+    upper = value >> 32
+    return np.where(upper > 0, 32 + bit_length(upper), bit_length(value & (1 << 32) - 1))
+
+
 def headroom(size: Integers) -> Integers:
     """The bits that a number below 2^31 can be shifted to the left by, at most 31."""
     return np.asarray(31 - bit_length(size))

@@ -86,7 +86,7 @@ def _summation_error(operator: Operator, call: Call, arrays: Sequence[Array | No
     y = call.outputs[0]
     if isinstance(operator.codes_of(call.node), Normalises) and has_normalised_form(call):
         form = normalised_form(call)
-        return np.full(y.shape, form.error + (form.high - form.low) * form.length * 2.0**-24)
+        return np.full(y.shape, form.error + (form.high - form.low) * form.rows.length * 2.0**-24)
     if operator.name not in ("Conv", "ConvTranspose", "Gemm", "MatMul"):
         return np.zeros(y.shape)
     step = float(np.float32(the_quantisation(y).scale[0]))

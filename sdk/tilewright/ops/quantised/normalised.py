@@ -1,12 +1,12 @@
-"""LayerNormalization and RMSNormalization on codes, in integers.
+"""Normalisations on codes, in integers: of rows, of channels, of groups of channels.
 
     d = length * code - sum of codes            or d = code - zero point, whose mean is not taken away
-    w = (v << f) + epsilon                      v = the sum of d * d, by length for a mean that is taken away
-    t = round(d * (2**60 // root) >> shift)     root = floor(sqrt(w)), shifted to 31 bits; t is d / sqrt(v) in 2**-bits
-    code = zero_point + round_half_even(t * scale + bias)
+    T = (v << f) + epsilon                      v = the sum of d * d, by length for a mean that is taken away
+    z = high(d << room, inverse_root(T))        the shift lets the largest d that v allows fill 31 bits
+    code = (high(z, factor) * 2^e + addend) >> bits
 
-Sums are exact, so rows have one result in any order. `NormalisedForm.error` bounds what the rounded root, reciprocal
-and factors are off by. All of it fits into signed 64-bit integers.
+Sums are exact, so rows have one result in any order. `inverse_root` takes the upper 32 bits of T under an even shift
+(`ops/fixed/whole.py`). `NormalisedForm.error` bounds what the root, upper halves and factors are off by.
 """
 
 from __future__ import annotations
@@ -14,77 +14,66 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isqrt, prod
+from math import ceil, log2, sqrt
 
 import numpy as np
 
 from tilewright.errors import TilewrightError
 from tilewright.model import Array
 from tilewright.ops.codes import Normalises
+from tilewright.ops.fixed.whole import high, inverse_root, mantissa, moved, wide_length
+from tilewright.ops.norm_rows import NormRows, norm_rows, row_parameter
 from tilewright.ops.operator import Call, Operator
 from tilewright.ops.quantised.real import code_limits, the_quantisation
 from tilewright.ops.requantize import Integers
 
-RECIPROCAL_BITS, ROOT_BITS = 60, 31
-WIDE = 62
-"""Bits of what is under the root."""
-_MOST_FRACTION, _FACTOR_BITS, _MOST_FACTOR, _MOST_SHIFT, _UNIT_BITS = 40, 30, 24, 50, 29
+_WIDE, _NARROW = 62, 31
+"""Bits of what is under the root, and of what is multiplied."""
+_MOST_FRACTION, _MOST_BITS, _LEAST_BITS = 40, 20, 6
+_NEAR, _HALVES = 2.0**-28, 2.0**-24
+"""What an inverse root is off by, of itself, and two upper halves of the largest result."""
 
 
 @dataclass(frozen=True)
 class NormalisedForm:
-    """The numbers of rows of `length` codes; `centre` is the zero point where no mean is taken away.
+    """The numbers of rows; `centre` is the zero point where no mean is taken away.
 
-    An element has `root_bits` of fraction when it is divided, `factors` have `factor_bits`, and `addends` times
-    `addend_unit` as many as both together.
+    Of a row whose v has b bits, d is shifted by 31 less half of b + `spread_bits`, rounded up. Sums under the root have
+    `fraction_bits`, results `bits` of fraction behind a move by `exponent` less both shifts; `addends` hold the zero
+    point and half a step.
     """
 
-    length: int
+    rows: NormRows
     centred: bool
     centre: int
+    spread_bits: int
     fraction_bits: int
     epsilon: int
-    root_bits: int
     factors: Integers
-    factor_bits: int
     addends: Integers
-    addend_unit: int
-    zero_point: int
+    exponent: int
+    bits: int
     low: int
     high: int
-
-    @property
-    def result_bits(self) -> int:
-        """Bits of fraction behind the last product."""
-        return self.root_bits + self.factor_bits
+    reach: float
 
     @property
     def error(self) -> float:
         """Of a step: how far a result within the limits may lie from that of exact arithmetic before it is rounded."""
-        least = max(self.length - 1, 1) if self.centred else 1
-        relative = 1 / isqrt((least << self.fraction_bits) + self.epsilon) + 2.0 ** (ROOT_BITS - RECIPROCAL_BITS)
-        factor, addend = (float(np.abs(one).max(initial=0)) for one in (self.factors, self.addends))
-        addend_scale = self.addend_unit / 2**self.result_bits
-        reach = self.high - self.low + addend * addend_scale
-        part = factor * 2.0 ** (-self.result_bits - 1) + 2.0 ** (_UNIT_BITS - self.result_bits - 1)
-        return float(reach * relative + part + addend_scale / 2)
-
-    @property
-    def shift(self) -> int:
-        """By how much a product with a reciprocal is shifted, less the bits by which the root was."""
-        return RECIPROCAL_BITS - self.fraction_bits // 2 - self.root_bits
+        least = ((max(self.rows.length - 1, 1) if self.centred else 1) << self.fraction_bits) + self.epsilon
+        return self.reach * (2 * _NEAR + 0.25 / least + _HALVES) + 2.0 ** (2 - self.bits)
 
 
 def normalised_form(call: Call) -> NormalisedForm:
-    """The constants of a normalisation on codes; UnsupportedNode where 64 bits do not hold it."""
+    """The numbers of a normalisation; UnsupportedNode for one that integers do not hold."""
     form = _form(call)
     if form is None:
-        raise call.unsupported("its rows or scales leave 64 bits, or are no constants", "keep it in float")
+        raise call.unsupported("its codes cannot be normalised in integers", "keep it in float")
     return form
 
 
 def has_normalised_form(call: Call) -> bool:
-    """True where integers of 64 bits hold a call on codes."""
+    """True for a normalisation of codes that integers hold."""
     try:
         return _form(call) is not None
     except TilewrightError:  # an axis that is none, which the operator tells itself
@@ -92,86 +81,56 @@ def has_normalised_form(call: Call) -> bool:
 
 
 def _form(call: Call) -> NormalisedForm | None:
-    x, y = call.tensor(0), call.outputs[0]
-    axis = call.integer("axis", -1) % max(len(x.shape), 1)
-    over, length = x.shape[axis:], prod(x.shape[axis:])
-    parameters = [_parameter(call, index, over) for index in (1, 2)]
-    if parameters[0] is None or (call.optional(2) is not None and parameters[1] is None) or not length:
+    x, y, rows = call.tensor(0), call.outputs[0], norm_rows(call)
+    if rows is None or call.integer("stash_type", 1) != 1 or x.dtype.bits > 16:
         return None
-    if call.integer("stash_type", 1) != 1 or x.dtype.bits > 16 or length.bit_length() + x.dtype.bits > ROOT_BITS:
+    scale, bias = (row_parameter(call, index, rows) for index in (1, 2))
+    if scale is None or (call.optional(2) is not None and bias is None):
         return None
-    centred, source, target = isinstance(call.codes, Normalises) and call.codes.centred, *map(the_quantisation, (x, y))
+    length, centred = rows.length, isinstance(call.codes, Normalises) and call.codes.centred
+    if length.bit_length() + x.dtype.bits > _NARROW:
+        return None
+    source, target = map(the_quantisation, (x, y))
     step, unit = (Fraction(float(np.float32(one.scale[0]))) for one in (target, source))
     times = length**2 if centred else length
     epsilon = Fraction(float(np.float32(call.real("epsilon", 1e-5)))) * times / unit**2
     most = Fraction(times) * (1 << 2 * x.dtype.bits) + epsilon
-    fraction = min(_MOST_FRACTION, (WIDE - int(most).bit_length()) // 2 * 2)
-    root = isqrt(length << 40) / (1 << 20)
-    factors = parameters[0].astype(np.float64) / float(step) * (1.0 if centred else root)
-    addends = np.zeros(length) if parameters[1] is None else parameters[1].astype(np.float64) / float(step)
-    root_bits = _UNIT_BITS - (length.bit_length() + 1) // 2 if centred else _UNIT_BITS
-    factor_bits = _bits(factors)
-    addend_bits = min(_bits(addends), _MOST_FACTOR)
-    if fraction < 0 or epsilon < 0 or factor_bits < 0 or addend_bits < 0 or not np.isfinite(addends).all():
+    fraction = min(_MOST_FRACTION, (_WIDE - int(most).bit_length()) // 2 * 2)
+    factors = scale / float(step) * (1.0 if centred else sqrt(length))
+    addends = (np.zeros_like(factors) if bias is None else bias / float(step)) + target.zero_point[0] + 0.5
+    size = float(np.abs(factors).max()) * (sqrt(length) if centred else 1.0)
+    reach = size + float(np.abs(addends).max())
+    bits = min(_MOST_BITS, _NARROW - 1 - ceil(log2(max(reach, 1.0))))
+    if fraction < 0 or epsilon < 0 or bits < _LEAST_BITS:
         return None
-    factor_bits = min(factor_bits, _MOST_FACTOR, _MOST_SHIFT - root_bits)
-    low, high = code_limits(call, y)
+    exponent = mantissa(float(np.abs(factors).max()))[1] if factors.any() else 0
+    low, highest = code_limits(call, y)
     return NormalisedForm(
-        length, centred, source.zero_point[0], fraction, round(epsilon * (1 << fraction)), root_bits,
-        np.rint(factors * 2.0**factor_bits).astype(np.int64), factor_bits,
-        np.rint(addends * 2.0**addend_bits).astype(np.int64), 1 << root_bits + factor_bits - addend_bits,
-        target.zero_point[0], low, high,
+        rows, centred, source.zero_point[0], (length - 1).bit_length() if centred else 0, fraction,
+        round(epsilon * (1 << fraction)), np.rint(factors * 2.0**-exponent).clip(1 - 2**31, 2**31 - 1).astype(np.int64),
+        np.rint(addends * 2.0**bits).astype(np.int64), 19 + exponent + fraction // 2 + bits, bits, low, highest, reach,
     )  # fmt: skip
-
-
-def _bits(values: Array) -> int:
-    """Bits of fraction with which these are integers of 31 bits; -1 where they are too large."""
-    most = float(np.abs(values).max(initial=0))
-    return _FACTOR_BITS - int(most).bit_length() if most < 1 << _FACTOR_BITS else -1
-
-
-def _parameter(call: Call, index: int, over: tuple[int, ...]) -> Array | None:
-    """A constant operand for every element of a row; None where it is no constant, or rows have several."""
-    value = call.constants.get(index)
-    tensor = call.optional(index)
-    if value is None or tensor is None or tensor.quantisation is not None or value.dtype != np.float32:
-        return None
-    if prod(value.shape[: max(value.ndim - len(over), 0)]) != 1 or not np.isfinite(value).all():
-        return None
-    return np.broadcast_to(value.reshape(value.shape[max(value.ndim - len(over), 0) :]), over).reshape(-1)
 
 
 def evaluate_normalised(_: Operator, call: Call, arrays: Sequence[Array | None]) -> Array:
     """Codes of the result."""
     codes, form = arrays[0], normalised_form(call)
     assert codes is not None, "operand 0 is missing"
-    rows = codes.astype(np.int64).reshape(-1, form.length)
+    length = form.rows.length
+    rows = codes.astype(np.int64).reshape(-1, length)
     if form.centred:
-        away = rows * form.length - rows.sum(1, keepdims=True)
-        squares = form.length * (rows * rows).sum(1, keepdims=True) - rows.sum(1, keepdims=True) ** 2
+        away = rows * length - rows.sum(1, keepdims=True)
+        squares = length * (rows * rows).sum(1, keepdims=True) - rows.sum(1, keepdims=True) ** 2
     else:
         away = rows - form.centre
         squares = (away * away).sum(1, keepdims=True)
-    flat = squares == 0
-    root = np.where(flat, 1 << ROOT_BITS - 1, _root((squares << form.fraction_bits) + form.epsilon))
-    left = ROOT_BITS - _bit_lengths(root)
-    reciprocal = np.where(flat, 0, (1 << RECIPROCAL_BITS) // (root << left))
-    shift = form.shift - left
-    parts = away * reciprocal + (1 << shift - 1) >> shift
-    wide = parts * form.factors + form.addends * form.addend_unit
-    half, bits = 1 << form.result_bits - 1, form.result_bits
-    rounded = wide + (half - 1) + (wide >> bits & 1) >> bits
-    results: Array = np.clip(rounded + form.zero_point, form.low, form.high).astype(call.outputs[0].dtype.numpy)
-    return results.reshape(codes.shape)
-
-
-def _root(values: Integers) -> Integers:
-    """The integer part of the root of numbers of 62 bits."""
-    root = np.sqrt(values.astype(np.float64)).astype(np.int64)
-    root = root - (root * root > values)
-    return np.asarray(root + ((root + 1) * (root + 1) <= values), np.int64)
-
-
-def _bit_lengths(values: Integers) -> Integers:
-    """Bits of positive numbers below 2^53."""
-    return np.frexp(values.astype(np.float64))[1].astype(np.int64)
+    total = np.maximum((squares << form.fraction_bits) + form.epsilon, 1)
+    room = np.maximum(_NARROW - (wide_length(squares) + form.spread_bits + 1 >> 1), 0)
+    even = wide_length(total) - _NARROW >> 1 << 1
+    factors, addends = (
+        np.tile(form.rows.spread(one), (len(rows) // form.rows.sets, 1)) for one in (form.factors, form.addends)
+    )
+    parts = high(high(away << room, inverse_root(moved(total, -even))), factors)
+    results = moved(parts, form.exponent - room - (even >> 1)) + addends >> form.bits
+    limited: Array = np.clip(results, form.low, form.high).astype(call.outputs[0].dtype.numpy)
+    return limited.reshape(codes.shape)

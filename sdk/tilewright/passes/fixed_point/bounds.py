@@ -14,8 +14,8 @@ from math import inf, sqrt
 import numpy as np
 
 from tilewright.model import Array
-from tilewright.ops.fixed.meaning import moved_operands
-from tilewright.ops.operator import Call
+from tilewright.ops.fixed.meaning import SCATTERED, moved_operands
+from tilewright.ops.operator import Call, Kind
 from tilewright.ops.relayout import DOMAIN
 from tilewright.ops.row_codes import highest_code
 from tilewright.ops.transpose import permutation
@@ -77,18 +77,19 @@ def _moved(call: Call, given: Given, data: tuple[int, ...]) -> Bound | None:
     if not bounds:
         return None
     most, row = max(one.most for one in bounds), max(one.row for one in bounds)
-    before, after = _width(call), call.outputs[0].shape[-1] if call.outputs[0].shape else 1
-    rows_stay = call.node.op in _ROWS_STAY and before % max(after, 1) == 0
+    before, after = _width(call), _out_width(call)
+    last = len(call.shape()) - 1
     if call.node.op == "Transpose":
-        rows_stay = permutation(call)[-1] == len(call.shape()) - 1
-    if call.node.op == "Gather":
-        rows_stay = call.integer("axis", 0) % max(len(call.shape()), 1) != len(call.shape()) - 1
-    if not rows_stay:
-        row = row * sqrt(after / before) if call.node.op in _ROWS_STAY and after % before == 0 else inf
-    return Bound(most, min(row, most * sqrt(after)))
-
-
-_ROWS_STAY = ("Reshape", "Squeeze", "Unsqueeze", "Flatten", "Identity", "TensorScatter", "Expand")
+        stay = permutation(call)[-1] == last
+    elif call.operator is not None and call.operator.kind is Kind.VIEW:
+        stay = before % max(after, 1) == 0
+        row *= 1.0 if stay or after % before else sqrt(after / before)
+        stay = stay or after % before == 0
+    else:
+        taken = call.node.op == "Gather"
+        axis = call.integer("axis", 0 if taken else last - 1) % max(last + 1, 1)
+        stay = axis != last and (taken or (call.node.domain, call.node.op) in SCATTERED)
+    return Bound(most, min(row, most * sqrt(after)) if stay else most * sqrt(after))
 
 
 def _sum(call: Call, given: Given) -> Bound | None:

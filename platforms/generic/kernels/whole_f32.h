@@ -1,0 +1,56 @@
+/* Rows of float32 as whole numbers of 30 bits, all with the exponent of the largest. */
+
+static inline uint32_t tilewright_whole_bits(const float *at)
+{
+    uint32_t bits;
+    (void)memcpy(&bits, at, sizeof bits);
+    return bits;
+}
+
+static inline int32_t tilewright_whole_load(const float *at)
+{
+    int32_t value;
+    (void)memcpy(&value, at, sizeof value);
+    return value;
+}
+
+static inline void tilewright_whole_store(float *at, int32_t value)
+{
+    (void)memcpy(at, &value, sizeof value);
+}
+
+/* The bits of the largest of a row without its sign; of one that is no number where there is one. */
+static inline uint32_t tilewright_whole_largest(const float *row, int length)
+{
+    uint32_t largest = 0;
+    for (int i = 0; i < length; i++) {
+        const uint32_t doubled = tilewright_whole_bits(row + i) << 1;
+        largest = doubled > largest ? doubled : largest;
+    }
+    return largest >> 1;
+}
+
+/* A float times 2^(156 - top), `top` being the largest exponent of its row. What has none but 0 counts as zero. */
+static inline int32_t tilewright_whole_of(uint32_t bits, uint32_t top)
+{
+    const uint32_t exponent = bits >> 23 & 255u, down = top - exponent;
+    const int32_t size = exponent != 0 && down < 31u ? (int32_t)(((bits & 0x7FFFFFu) | 0x800000u) << 6 >> down) : 0;
+    return bits >> 31 != 0 ? -size : size;
+}
+
+/* The float nearest to value * 2^exponent, as long as that is a normal number; most values are large. */
+static inline uint32_t tilewright_whole_float(int32_t value, int exponent)
+{
+    const uint32_t sign = value < 0 ? 0x80000000u : 0u;
+    uint32_t size = value < 0 ? 0u - (uint32_t)value : (uint32_t)value;
+    if (size == 0) {
+        return 0;
+    }
+    exponent += 157;
+    while (size < 0x40000000u) {
+        size <<= 1;
+        exponent--;
+    }
+    /* the bit above the 23 adds one to the exponent, and so does a carry */
+    return exponent < 1 ? sign : sign + ((uint32_t)(exponent - 1) << 23) + ((size + 63u + (size >> 7 & 1u)) >> 7);
+}
