@@ -38,7 +38,7 @@ static inline int32_t tilewright_whole_of(uint32_t bits, uint32_t top)
     return bits >> 31 != 0 ? -size : size;
 }
 
-/* The float nearest to value * 2^exponent, as long as that is a normal number; most values are large. */
+/* The float nearest to value * 2^exponent, as long as that is a normal number. */
 static inline uint32_t tilewright_whole_float(int32_t value, int exponent)
 {
     const uint32_t sign = value < 0 ? 0x80000000u : 0u;
@@ -47,9 +47,25 @@ static inline uint32_t tilewright_whole_float(int32_t value, int exponent)
         return 0;
     }
     exponent += 157;
-    while (size < 0x40000000u) {
+    if (size >> 15 == 0u) {
+        size <<= 16;
+        exponent -= 16;
+    }
+    if (size >> 23 == 0u) {
+        size <<= 8;
+        exponent -= 8;
+    }
+    if (size >> 27 == 0u) {
+        size <<= 4;
+        exponent -= 4;
+    }
+    if (size >> 29 == 0u) {
+        size <<= 2;
+        exponent -= 2;
+    }
+    if (size >> 30 == 0u) {
         size <<= 1;
-        exponent--;
+        exponent -= 1;
     }
     /* the bit above the 23 adds one to the exponent, and so does a carry */
     return exponent < 1 ? sign : sign + ((uint32_t)(exponent - 1) << 23) + ((size + 63u + (size >> 7 & 1u)) >> 7);

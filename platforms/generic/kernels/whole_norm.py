@@ -18,9 +18,9 @@ MOST_BITS, WIDEST = 40, 29
 
 @dataclass(frozen=True)
 class WholeNormForm:
-    """The numbers of rows. Epsilon is `epsilon` * 2^(epsilon_exponent + 2 (shift - top)) for whole numbers that are shifted
-    on; a sum over 2^length_bits times `share` over 2^30 is the mean. Results have `bits` of fraction behind a move by
-    `exponent`."""
+    """The numbers of rows. Epsilon is `epsilon` * 2^(epsilon_exponent + 2 (shift - top)) for whole numbers that are
+    shifted on; a sum over 2^length_bits times `share` over 2^30 is the mean. Results have `bits` of fraction behind a
+    move by `exponent`."""
 
     rows: NormRows
     centred: bool
@@ -54,11 +54,11 @@ def whole_norm(call: Call) -> WholeNormForm | None:
     bits = 30 - ceil(log2(reach))
     epsilon, exponent = mantissa(length * epsilon_real)
     power = mantissa(float(np.abs(factors).max()))[1] if factors.any() else 0
-    length_bits = (length - 1).bit_length()
+    length_bits, whole = (length - 1).bit_length(), np.rint(factors * 2.0**-power).clip(1 - 2**31, 2**31 - 1)
     return WholeNormForm(
         rows, bool(getattr(codes, "centred", False)), epsilon, exponent + 280, length_bits,
-        round((1 << 30 + length_bits) / length), np.rint(factors * 2.0**-power).clip(1 - 2**31, 2**31 - 1).astype(np.int64),
-        np.rint(addends * 2.0**bits).astype(np.int64), bits + power + 3, bits,
+        round((1 << 30 + length_bits) / length), whole.astype(np.int64), np.rint(addends * 2.0**bits).astype(np.int64),
+        bits + power + 3, bits,
     )  # fmt: skip
 
 
