@@ -12,13 +12,13 @@ import pytest
 from integers.qdq_writer import Writer
 from tilewright.conformance.program import STRICT, run_batch
 from tilewright.conformance.subject import load_and_pass, place, subject
+from tilewright.numerics import SHIFTS
 from tilewright.plan.execute import run
 from tilewright.platforms.generic import kernels
 from tilewright.plugins import platform
 
 NEXT_TO_TIES = """#include <stdint.h>
 #include <stdio.h>
-#include "fixed.h"
 #include "softmax.h"
 
 int main(void)
@@ -35,8 +35,10 @@ int main(void)
 
 MULTIPLIERS = """#include <stdint.h>
 #include <stdio.h>
+#include "shifts.h"
 #include "fixed.h"
-#include "softmax.h"
+#include "fixed_reciprocal.h"
+#include "softmax_multiplier.h"
 
 int main(void)
 {
@@ -92,11 +94,12 @@ def test_multipliers_are_a_little_too_large_and_never_too_small(tmp_path: Path) 
         numerators = (1 << 30, (1 << 31) - 1, 1 << 31, (1 << 32) - 8, random.randrange(1 << 30, (1 << 32) - 8))
         cases += [(numerator, total) for total in totals for numerator in numerators]
     (tmp_path / "main.c").write_text(MULTIPLIERS)
-    headers = Path(next(iter(kernels.__path__)))
-    subprocess.run(["gcc", "-O1", f"-I{headers}", tmp_path / "main.c", "-o", tmp_path / "main"], check=True)
+    headers = (Path(next(iter(kernels.__path__))), Path(SHIFTS).parent)
+    found = [f"-I{folder}" for folder in headers]
+    subprocess.run(["gcc", "-O1", *found, tmp_path / "main.c", "-o", tmp_path / "main"], check=True)
     told = subprocess.run(
         [tmp_path / "main"], input="\n".join(" ".join(map(str, case)) for case in cases),
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    for (numerator, total), found in zip(cases, map(int, told.stdout.split()), strict=True):
-        assert 0 <= Fraction(found) - Fraction(numerator << 30, total) < Fraction(31, 10), (numerator, total)
+    for (numerator, total), multiplier in zip(cases, map(int, told.stdout.split()), strict=True):
+        assert 0 <= Fraction(multiplier) - Fraction(numerator << 30, total) < Fraction(31, 10), (numerator, total)

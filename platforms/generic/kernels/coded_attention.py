@@ -91,7 +91,8 @@ class CodedAttention(KernelMethods):
 
 @PLATFORM.kernel(
     "CodedAttention", types="qi32, i8|u8, qi32, i8|u8, qi32, i64 -> qi32", template="coded_attention.c.mako",
-    sources=["attention_powers.h", "fixed.h", "fixed_attention.h"],
+    sources=["attention_powers.h", "fixed.h", "fixed_moved.h", "fixed_room.h", "fixed_reciprocal.h",
+             "fixed_attention.h"],
 )  # fmt: skip
 class FixedCodedAttention(CodedAttention):
     """The same with queries, largest elements and results in fixed point."""

@@ -61,7 +61,7 @@ def sigmoid_text(form: StepForm) -> str:
 
 
 @PLATFORM.kernel("Sigmoid", "Tanh", types="qi32 -> qi32", template="nest.c.mako", layout=("axes", "same"),
-                 sources=["fixed.h", "fixed_power.h", "fixed_sigmoid.h"])  # fmt: skip
+                 sources=["fixed.h", "fixed_reciprocal.h", "fixed_power.h", "fixed_sigmoid.h"])  # fmt: skip
 class FixedSigmoid(ElementMethods):
     """A power of 2 by a polynomial, and a reciprocal."""
 

@@ -25,7 +25,7 @@ class ConversionContext:
 
 @PLATFORM.kernel(
     "DequantizeLinear", types="qi32, f32, *? -> f32", template="fixed_to_float.c.mako", layout=("axes", "same"),
-    sources=["fixed.h", "fixed_to_float.h"], preference=5,
+    sources=["fixed_room.h", "fixed_to_float.h"], preference=5,
 )  # fmt: skip
 class FixedToFloat(KernelMethods):
     """The nearest float of every number."""

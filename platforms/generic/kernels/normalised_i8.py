@@ -24,8 +24,8 @@ class NormalisedContext:
 
 @PLATFORM.kernel(
     "LayerNormalization", "RMSNormalization", "InstanceNormalization", "GroupNormalization",
-    types=f"{CODES}, f32, f32? -> {CODES}", template="normalised_i8.c.mako", sources=["fixed.h"], layout="default",
-    preference=10,
+    types=f"{CODES}, f32, f32? -> {CODES}", template="normalised_i8.c.mako", layout="default", preference=10,
+    sources=["fixed.h", "fixed_moved.h", "fixed_room.h", "fixed_reciprocal.h", "fixed_root.h"],
 )  # fmt: skip
 class NormalisedI8(KernelMethods):
     """Normalised codes in integers."""

@@ -167,7 +167,8 @@ class CodeProduct(KernelMethods):
 
 
 @PLATFORM.kernel(
-    "CodeProduct", types="i8, qi32, i8|i4, i8 -> qi32", template="code_product.c.mako", sources=["fixed.h"]
+    "CodeProduct", types="i8, qi32, i8|i4, i8 -> qi32", template="code_product.c.mako",
+    sources=["fixed.h", "fixed_moved.h", "fixed_room.h"],
 )  # fmt: skip
 class FixedCodeProduct(CodeProduct):
     """Every sum by itself, in fixed point."""
@@ -252,7 +253,10 @@ class FixedCodesContext:
     bits: int
 
 
-@PLATFORM.kernel("RowCodes", types="qi32 -> i8, qi32", template="fixed_codes.c.mako", sources=["fixed.h"])
+@PLATFORM.kernel(
+    "RowCodes", types="qi32 -> i8, qi32", template="fixed_codes.c.mako",
+    sources=["fixed.h", "fixed_room.h", "fixed_reciprocal.h"],
+)  # fmt: skip
 class FixedRowCodes(KernelMethods):
     """The largest of a row, a reciprocal, and an upper half for each code."""
 

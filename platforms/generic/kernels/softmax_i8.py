@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from tilewright.numerics import C_TYPES, SoftmaxForm, rounds_twice, softmax_axis, softmax_form
+from tilewright.numerics import C_TYPES, SHIFTS, SoftmaxForm, rounds_twice, softmax_axis, softmax_form
 from tilewright.platform import Call, Constant, DType, KernelMethods, Operands, Shape
 from tilewright.platforms.generic.platform import PLATFORM
 
@@ -105,7 +105,7 @@ def refusal(call: Call) -> str | None:
 
 @PLATFORM.kernel(
     "Softmax", types="qi8|qu8 -> qi8|qu8|qi16|qu16", template="softmax_i8.c.mako", layout=("axes", "same"),
-    sources=["fixed.h", "softmax.h"], preference=10,
+    sources=[SHIFTS, "fixed.h", "fixed_reciprocal.h", "softmax_multiplier.h", "softmax.h"], preference=10,
 )  # fmt: skip
 class SoftmaxI8(KernelMethods):
     """Softmax on codes in integers."""

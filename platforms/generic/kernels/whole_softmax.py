@@ -20,7 +20,8 @@ class WholeSoftmaxContext:
 
 @PLATFORM.kernel(
     "Softmax", types="f32 -> f32", template="whole_softmax.c.mako", numerics="1e-6", preference=6,
-    sources=["fixed.h", "fixed_power.h", "whole_f32.h", "whole_softmax.h"], requires=Needs(lacks=("fpu",)),
+    sources=["fixed.h", "fixed_reciprocal.h", "fixed_power.h", "whole_f32.h", "whole_softmax.h"],
+    requires=Needs(lacks=("fpu",)),
 )  # fmt: skip
 class WholeSoftmax(KernelMethods):
     """Rows as whole numbers of one exponent, a polynomial for each power of 2, one reciprocal a row."""

@@ -15,12 +15,14 @@ from tilewright.platforms.pulp.platform import PLATFORM
 
 PORTABLE = NormalisedI8()
 GENERIC = "../../generic/kernels"
+NUMBERS = ("fixed", "fixed_moved", "fixed_room", "fixed_reciprocal", "fixed_root")
 ENTRY_CYCLES, ROW_CYCLES, ELEMENT_CYCLES = 250, 1100, 55
 
 
 @PLATFORM.kernel(
     "LayerNormalization", "RMSNormalization", types=f"{CODES}, f32, f32? -> {CODES}", preference=30,
-    template=f"{GENERIC}/normalised_i8.c.mako", sources=["tiles.h", "line_tile.h", f"{GENERIC}/fixed.h"],
+    template=f"{GENERIC}/normalised_i8.c.mako",
+    sources=["tiles.h", "line_tile.h", *(f"{GENERIC}/{part}.h" for part in NUMBERS)],
 )  # fmt: skip
 class TiledNormalisedI8(TiledKernelMethods):
     """The portable kernel's integers, every row by one core."""

@@ -17,8 +17,7 @@ PORTABLE = SoftmaxI8()
 
 @PLATFORM.kernel(
     "Softmax", types="qi8|qu8 -> qi8|qu8|qi16|qu16", template="softmax_i8.c.mako",
-    sources=["tiles.h", "softmax_tile.h", "../../generic/kernels/fixed.h",
-             "../../generic/kernels/softmax.h"], preference=20,
+    sources=["tiles.h", "softmax_tile.h", "../../generic/kernels/softmax.h"], preference=20,
 )  # fmt: skip
 class TiledSoftmaxI8(TiledKernelMethods):
     """Softmax on codes over tiles in L1."""
