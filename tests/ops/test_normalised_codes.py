@@ -13,6 +13,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from tilewright.conformance.subject import load_and_pass
 from tilewright.model import Array, DType, Node, Quantisation, Tensor
+from tilewright.ops.fixed import whole
 from tilewright.ops.operator import Call
 from tilewright.ops.quantised import normalised
 from tilewright.ops.quantised.normalised import has_normalised_form, normalised_form
@@ -120,7 +121,7 @@ def test_channels_are_rows_that_share_a_factor(op: str) -> None:
 
 
 def test_a_root_of_few_bits_is_outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    root = normalised.inverse_root
+    root = whole.inverse_root
     monkeypatch.setattr(normalised, "inverse_root", lambda values: root(values) >> 18 << 18)
     assert _farthest(NAMES[0], 33, DType.I8, 1e-5) > 1
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -33,9 +34,10 @@ def _model(op: str, shape: tuple[int, ...], epsilon: float) -> onnx.ModelProto:
     width = {"LayerNormalization": shape[-1], "Softmax": 0}.get(op, shape[1])
     names = ("scale", "bias") if width else ()
     constants = [numpy_helper.from_array(draw.normal(1, 0.5, width).astype(np.float32), name) for name in names]
-    attributes = {"axis": -1} if op in ("LayerNormalization", "Softmax") else {}
+    attributes: dict[str, Any] = {"axis": -1} if op in ("LayerNormalization", "Softmax") else {}
     attributes |= {"num_groups": 2} if op == "GroupNormalization" else {}
-    node = helper.make_node(op, ["x", *names], ["y"], op, **attributes, **({"epsilon": epsilon} if width else {}))
+    attributes |= {"epsilon": epsilon} if width else {}
+    node = helper.make_node(op, ["x", *names], ["y"], op, **attributes)
     ports = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name in "xy"]
     graph = helper.make_graph([node], "g", ports[:1], ports[1:], constants)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
