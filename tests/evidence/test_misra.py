@@ -27,7 +27,7 @@ def _checked(model: Path, board: str, folder: Path) -> Misra:
 
 @pytest.mark.parametrize(
     ("name", "board"),
-    [("digits", "qemu_mps2_an386")]
+    [("digits", "qemu_mps2_an386"), ("odd_lstm", "qemu_mps2_an386"), ("odd_unet_int8", "qemu_rv32imc")]
     + [("digits_int8", board) for board in ("qemu_mps2_an386", "qemu_mps2_an385", "qemu_rv32imc")],
 )
 def test_no_required_rule_is_departed_from(

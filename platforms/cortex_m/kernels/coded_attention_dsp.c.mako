@@ -146,7 +146,7 @@ static void ${f.name}(${f.parameters})
     const float most_key = tilewright_attention_most(k_most, count, 1e-20f);
     const float most_value = tilewright_attention_most(v_most, count, 1e-30f);
     const float key_ratio = 1073741824.0f / most_key, value_ratio = ${4 * k.share}.0f / most_value;
-    memset(y, 0, ${4 * k.lines * k.value_depth});
+    (void)memset(y, 0, ${4 * k.lines * k.value_depth});
     for (int line = 0; line < ${k.lines}; line++) {
         lines[3 * line] = tilewright_attention_query(q + line * ${k.depth}, ${k.depth}, most_key * ${k.factor}, ${k.query}.0f, 1, queries + line * ${k.depth});
         lines[3 * line + 1] = INT32_MIN / 2;

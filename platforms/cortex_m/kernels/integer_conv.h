@@ -19,8 +19,8 @@ static void tilewright_window(
         for (int i = 0; i < h->kernel; i++) {
             const int y = top + i * h->dilation;
             if (y < 0 || y >= h->size) {
-                memset(to, fill, (size_t)w->kernel);
-            } else if (whole) {
+                (void)memset(to, fill, (size_t)w->kernel);
+            } else if (whole != 0) {
                 memcpy(to, x + y * w->size + left, (size_t)w->kernel);
             } else {
                 for (int j = 0; j < w->kernel; j++) {

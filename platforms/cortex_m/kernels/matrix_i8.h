@@ -179,7 +179,7 @@ TILEWRIGHT_INTO void tilewright_matrix(
                     : tilewright_shifted(tilewright_scale(sum, multiplier, addend), shift);
                 const int16_t limited = (int16_t)tilewright_limit(form, code, codes);
                 if ((form & TILEWRIGHT_TO_HALVES) != 0) {
-                    (void)memcpy(to, &limited, sizeof limited);
+                    (void)memcpy((void *)to, &limited, sizeof limited);
                 } else {
                     *to = (int8_t)limited;
                 }

@@ -5,16 +5,16 @@ suffix = "s8" if k.sign == "s" else "u8"
 TILEWRIGHT_MVE void ${f.name}(${f.parameters})
 {
     for (int oy = 0; oy < ${k.h.out}; oy++) {
-        const int top = oy * ${k.h.stride} - ${k.h.pad};
+        const int top = ${plus(times("oy", k.h.stride), -k.h.pad)};
         const int first = top < 0 ? 0 : top;
         const int rows = (top + ${k.h.kernel} < ${k.h.size} ? top + ${k.h.kernel} : ${k.h.size}) - first;
         for (int ox = 0; ox < ${k.w.out}; ox++) {
-            const int left = ox * ${k.w.stride} - ${k.w.pad};
+            const int left = ${plus(times("ox", k.w.stride), -k.w.pad)};
             const int start = left < 0 ? 0 : left;
             const int columns = (left + ${k.w.kernel} < ${k.w.size} ? left + ${k.w.kernel} : ${k.w.size}) - start;
             const ${k.code} *const corner = x + (first * ${k.w.size} + start) * ${k.channels};
             for (int c = 0; c < ${k.channels}; c += 16) {
-                const mve_pred16_t some = vctp8q((uint32_t)(${k.channels} - c));
+                const mve_pred16_t some = vctp8q(${k.channels}u - (uint32_t)c);
                 const ${k.code} *row = corner + c;
                 ${vector} largest = vldrbq_z_${suffix}(row, some);
                 for (int r = rows; r > 0; r--) {

@@ -32,7 +32,7 @@ TILEWRIGHT_MVE_INTO int32x4_t tilewright_mve_codes(
 TILEWRIGHT_MVE_INTO void tilewright_mve_run(int8_t *to, const int8_t *from, int bytes)
 {
     for (int i = 0; i < bytes; i += 16) {
-        vstrbq_s8(to + i, vldrbq_z_s8(from + i, vctp8q((uint32_t)(bytes - i))));
+        vstrbq_s8(to + i, vldrbq_z_s8(from + i, vctp8q((uint32_t)bytes - (uint32_t)i)));
     }
 }
 

@@ -44,14 +44,14 @@ static void ${f.name}(${f.parameters})
         /* The first turn brings two rows before those that the first results need last. */
         for (int oh = -2; oh < ${h.out}; oh += 2) {
             const int ih = oh + ${2 - h.pad};
-            const int upper = ih >= 0 && ih < ${h.size};
-            const int lower = ih >= -1 && ih < ${h.size - 1};
+            const bool upper = ih >= 0 && ih < ${h.size};
+            const bool lower = ih >= -1 && ih < ${h.size - 1};
             const int8_t *const from = x + ih * ${h.x_stride} + c;
             tilewright_mve_turn(columns + ${64 * w.pad}, upper ? from : pad, upper ? ${k.channels} : 0,
                 lower ? from + ${h.x_stride} : pad, lower ? ${k.channels} : 0, ${k.filled}, count);
             if (oh >= 0) {
 % if h.out % 2:
-                const int single = oh == ${h.out - 1};
+                const bool single = oh == ${h.out - 1};
                 ${f.name}_rows(columns, stream + c * 7, ${y} + oh * ${w.out * k.channels} + c, single ? one : both, single ? 0 : 8, count);
 % else:
                 ${f.name}_rows(columns, stream + c * 7, ${y} + oh * ${w.out * k.channels} + c, both, 8, count);
@@ -66,7 +66,7 @@ static void ${f.name}(${f.parameters})
             const int8_t *rows[3];
             uint32_t steps[3];
             for (int i = 0; i < 3; i++) {
-                const int ih = oh * ${h.stride} - ${h.pad} + i * ${h.dilation};
+                const int ih = ${plus(times("oh", h.stride), -h.pad)} + ${times("i", h.dilation)};
                 const bool inside = ih >= 0 && ih < ${h.size};
                 rows[i] = inside ? x + ih * ${h.x_stride} + c : pad;
                 steps[i] = inside ? ${k.channels} : 0;

@@ -20,7 +20,7 @@ inside = f"(unsigned)top <= {lowest}u && (unsigned)left <= {leftmost}u" if one_r
 %>\
 <%def name="exactly(source, length, at=0)">
 % for i in range(0, length, 16):
-            vstrbq_s8(to + ${at + i}, ${signed(f"vldrbq_s8({source} + {i})" if length - i >= 16 else f"vldrbq_z_s8({source} + {i}, vctp8q({length - i}u))")});
+            vstrbq_s8(${plus("to", at + i)}, ${signed(f"vldrbq_s8({plus(source, i)})" if length - i >= 16 else f"vldrbq_z_s8({plus(source, i)}, vctp8q({length - i}u))")});
 % endfor
 </%def>\
 <%def name="fill(to)">
@@ -33,20 +33,20 @@ inside = f"(unsigned)top <= {lowest}u && (unsigned)left <= {leftmost}u" if one_r
 TILEWRIGHT_MVE void ${f.name}_gather(const int8_t *x, int8_t *to, int top, int left)
 {
     for (int kh = 0; kh < ${h.kernel}; kh++) {
-        const int ih = top + kh * ${h.dilation};
-        const int row_inside = ih >= 0 && ih < ${h.size};
+        const int ih = top + ${times("kh", h.dilation)};
+        const bool row_inside = ih >= 0 && ih < ${h.size};
 % if w.dilation == 1 and not grouped:
         if (row_inside && left >= 0 && left <= ${w.size - w.kernel}) {
-            const int8_t *const s = x + ih * ${h.x_stride} + left * ${w.x_stride};
+            const int8_t *const s = x + ${times("ih", h.x_stride)} + ${times("left", w.x_stride)};
 ${exactly("s", row)}\
             to += ${row};
             continue;
         }
 % endif
         for (int kw = 0; kw < ${w.kernel}; kw++) {
-            const int iw = left + kw * ${w.dilation};
+            const int iw = left + ${times("kw", w.dilation)};
             if (row_inside && iw >= 0 && iw < ${w.size}) {
-                const int8_t *const s = x + ih * ${h.x_stride} + iw * ${w.x_stride};
+                const int8_t *const s = x + ${times("ih", h.x_stride)} + ${times("iw", w.x_stride)};
 ${exactly("s", k.channels)}\
             } else {
                 for (int i = 0; i < ${k.channels}; i += 16) {
@@ -130,7 +130,7 @@ ${fill(f"to{f' - {k.first}' if k.first else ''}")}\
             tops[j] = top;
             lefts[j] = left;
 % elif inside:
-            const int from = top * ${h.x_stride} + left * ${w.x_stride};
+            const int from = ${times("top", h.x_stride)} + ${times("left", w.x_stride)};
             if (${inside} && from <= ${k.whole}) {
 % if k.way == "run":
                 sources[j] = x${ahead} + from;
@@ -138,7 +138,7 @@ ${fill(f"to{f' - {k.first}' if k.first else ''}")}\
                 const int8_t *const s = ${x} + from;
 % for kh in range(h.kernel):
 % for i in range(0, row, 16):
-                vstrbq_s8(to + ${kh * row + i}, ${signed(f"vldrbq_s8(s + {kh * h.dilation * h.x_stride + i})")});
+                vstrbq_s8(${plus("to", kh * row + i)}, ${signed(f"vldrbq_s8({plus('s', kh * h.dilation * h.x_stride + i)})")});
 % endfor
 % endfor
 % endif

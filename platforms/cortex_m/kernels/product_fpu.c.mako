@@ -9,11 +9,11 @@ static void ${f.name}_matrix(const float *a, const float *b, float *y)
         const int m = row < ${p.rows - k.height} ? row : ${p.rows - k.height};
         for (int column = 0; column < ${p.columns}; column += ${k.width}) {
             const int n = column < ${p.columns - k.width} ? column : ${p.columns - k.width};
-            const float *const left = a + m * ${p.a_row};
-            const float *const right = b + n * ${p.b_column};
+            const float *const left = a + ${times("m", p.a_row)};
+            const float *const right = b + ${times("n", p.b_column)};
             const tilewright_float_lines lines = {
-                {${", ".join(f"left + {j * p.a_row}" for j in rows)}},
-                {${", ".join(f"right + {o * p.b_column}" for o in columns)}}, ${p.a_step}, ${p.b_step}, ${p.depth}};
+                {${", ".join(plus("left", j * p.a_row) for j in rows)}},
+                {${", ".join(plus("right", o * p.b_column) for o in columns)}}, ${p.a_step}, ${p.b_step}, ${p.depth}};
 % if k.way == "any":
             float sums[16] = {0.0f};
             tilewright_float_lines_any(&lines, 0, sums);
@@ -21,7 +21,7 @@ static void ${f.name}_matrix(const float *a, const float *b, float *y)
             float sums[16];
             tilewright_float_lines_${k.way}(&lines, sums);
 % endif
-            float *const to = y + m * ${p.y_row} + n * ${p.y_column};
+            float *const to = y + ${times("m", p.y_row)} + ${times("n", p.y_column)};
             for (int j = 0; j < ${k.height}; j++) {
 % if k.runs:
                 (void)memcpy(to + j * ${p.y_row}, sums + 4 * j, ${4 * k.width});

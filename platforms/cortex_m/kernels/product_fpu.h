@@ -58,7 +58,7 @@ TILEWRIGHT_FLOAT void tilewright_float_lines_by_rows(const tilewright_float_line
     const float *a0 = lines->a[0], *a1 = lines->a[1], *a2 = lines->a[2], *a3 = lines->a[3], *b = lines->b[0];
     const int whole = lines->inputs & ~1;
     const float *const end = a0 + whole;
-    if (whole) {
+    if (whole != 0) {
         __asm__ volatile(
             TILEWRIGHT_FLOAT_PAIRS_OF_INPUTS(TILEWRIGHT_FLOAT_TWO_BY_ROWS)
             : [a0] "+r"(a0), [a1] "+r"(a1), [a2] "+r"(a2), [a3] "+r"(a3), [b] "+r"(b)
@@ -67,9 +67,9 @@ TILEWRIGHT_FLOAT void tilewright_float_lines_by_rows(const tilewright_float_line
               "s24", "s25", "s26", "s27");
     }
     if (!whole) {
-        memset(sums, 0, 64);
+        (void)memset(sums, 0, 64);
     }
-    if (lines->inputs & 1) {
+    if ((lines->inputs & 1) != 0) {
         tilewright_float_lines_any(lines, whole, sums);
     }
 }
@@ -81,7 +81,7 @@ TILEWRIGHT_FLOAT void tilewright_float_lines_by_columns(const tilewright_float_l
     const float *b0 = lines->b[0], *b1 = lines->b[1], *b2 = lines->b[2], *b3 = lines->b[3];
     const int whole = lines->inputs & ~1;
     const float *const end = a0 + whole;
-    if (whole) {
+    if (whole != 0) {
         __asm__ volatile(
             TILEWRIGHT_FLOAT_PAIRS_OF_INPUTS(TILEWRIGHT_FLOAT_TWO_BY_COLUMNS)
             : [a0] "+r"(a0), [a1] "+r"(a1), [a2] "+r"(a2), [a3] "+r"(a3), [b0] "+r"(b0), [b1] "+r"(b1), [b2] "+r"(b2),
@@ -91,9 +91,9 @@ TILEWRIGHT_FLOAT void tilewright_float_lines_by_columns(const tilewright_float_l
               "s24", "s25", "s26", "s27", "s28", "s29", "s30", "s31");
     }
     if (!whole) {
-        memset(sums, 0, 64);
+        (void)memset(sums, 0, 64);
     }
-    if (lines->inputs & 1) {
+    if ((lines->inputs & 1) != 0) {
         tilewright_float_lines_any(lines, whole, sums);
     }
 }

@@ -16,12 +16,12 @@ TILEWRIGHT_MVE void tilewright_recurrent_rows(
 {
     const float *const whole = x + inputs / 4 * 4, *const end = x + inputs;
     for (int row = 0; row < rows; row += 8) {
-        const mve_pred16_t first = vctp32q((uint32_t)(rows - row));
+        const mve_pred16_t first = vctp32q((uint32_t)rows - (uint32_t)row);
         const float *vector = x;
         float32x4_t a = vldrwq_z_f32(start + row, first);
         uint32_t t;
         if (rows - row > 4) {
-            const mve_pred16_t second = vctp32q((uint32_t)(rows - row - 4));
+            const mve_pred16_t second = vctp32q((uint32_t)rows - (uint32_t)row - 4u);
             float32x4_t b = vldrwq_z_f32(start + row + 4, second);
             __asm__ volatile(
                 TILEWRIGHT_RECURRENT_SUMS(TILEWRIGHT_RECURRENT_EIGHT)

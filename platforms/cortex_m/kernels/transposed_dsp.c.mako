@@ -8,22 +8,22 @@ y = "y" if k.y_type == "int8_t" else "(int8_t *)y"
 TILEWRIGHT_ONCE void ${f.name}_patch(const int8_t *x, int8_t *to, int top, int left, const tilewright_phase *p)
 {
     int8_t *const end = to + p->depth;
-    for (int row = top; row < top + p->taps_down * ${h.dilation}; row += ${h.dilation}) {
+    for (int row = top; row < top + ${times("p->taps_down", h.dilation)}; row += ${h.dilation}) {
         const int line = row * ${w.size * k.channels};
         const bool inside = row >= 0 && row < ${h.size};
 % if w.dilation == 1:
         if (inside && left >= 0 && left + p->taps_across <= ${w.size}) {
             const int bytes = p->taps_across * ${k.channels};
             TILEWRIGHT_RUN(to, x + line + left * ${k.channels}, bytes);
-            to += bytes;
+            to = &to[bytes];
             continue;
         }
 % endif
-        for (int column = left; column < left + p->taps_across * ${w.dilation}; column += ${w.dilation}) {
+        for (int column = left; column < left + ${times("p->taps_across", w.dilation)}; column += ${w.dilation}) {
             if (inside && column >= 0 && column < ${w.size}) {
                 TILEWRIGHT_RUN(to, x + line + column * ${k.channels}, ${k.channels});
             } else {
-                memset(to, ${k.zero_point}, ${k.channels});
+                (void)memset(to, ${k.zero_point}, ${k.channels});
             }
             to += ${k.channels};
         }
@@ -47,7 +47,7 @@ TILEWRIGHT_ONCE void ${f.name}_phase${b}(const int8_t *x, const uint32_t *w, con
             for (int j = 0; j < ${b}; j++) {
                 ${f.name}_patch(x, patch + j * depth, row + p->top, at + j + p->left, p);
             }
-            const int8_t *const sources[${b}] = {${", ".join(f"patch + {j} * depth" if j else "patch" for j in range(b))}};
+            const int8_t *const sources[${b}] = {${", ".join("patch" if j == 0 else "patch + depth" if j == 1 else f"patch + {j} * depth" for j in range(b))}};
             tilewright_widen${b}${"_unsigned" if k.unsigned else ""}(sources, xs, depth / 4);
             int8_t *const to = y + ((p->first_row + row * ${h.stride}) * ${w.out} + p->first_column + at * ${w.stride}) * ${k.out_channels};
             tilewright_matrix${b}${c.form}(xs, w, table, to, depth / 2, ${even}, ${w.stride * k.out_channels}, codes);

@@ -13,11 +13,11 @@ TILEWRIGHT_FLOAT void ${f.name}_phase(const float *x, const float *w, const floa
             const int at = column < p->columns - pixels ? column : p->columns - pixels;
             float *put = xs;
             for (int down = 0; down < p->taps_down; down++) {
-                const int ih = row + p->top + down * ${h.dilation};
+                const int ih = row + p->top + ${times("down", h.dilation)};
                 for (int across = 0; across < p->taps_across; across++) {
                     const float *taps[4];
                     for (int j = 0; j < 4; j++) {
-                        const int iw = at + (j < pixels ? j : pixels - 1) + p->left + across * ${w.dilation};
+                        const int iw = at + (j < pixels ? j : pixels - 1) + p->left + ${times("across", w.dilation)};
                         taps[j] = pad;
                         if (ih >= 0 && ih < ${h.size} && iw >= 0 && iw < ${w.size}) {
                             taps[j] = x + (ih * ${w.size} + iw) * ${k.channels};
@@ -27,7 +27,7 @@ TILEWRIGHT_FLOAT void ${f.name}_phase(const float *x, const float *w, const floa
                 }
             }
             if (put == xs) {
-                memset(xs, 0, 16);
+                (void)memset(xs, 0, 16);
             }
             const float *weights = w + p->weights;
             float *const to = y + ((p->first_row + row * ${h.stride}) * ${w.out} + p->first_column + at * ${w.stride}) * ${k.out_channels};

@@ -6,7 +6,7 @@ y = "y" if k.y_type == "int8_t" else "(int8_t *)y"
 TILEWRIGHT_MVE void ${f.name}_patch(const int8_t *x, int8_t *to, int top, int left, const tilewright_phase *p)
 {
     int8_t *const end = to + p->depth;
-    for (int row = top; row < top + p->taps_down * ${h.dilation}; row += ${h.dilation}) {
+    for (int row = top; row < top + ${times("p->taps_down", h.dilation)}; row += ${h.dilation}) {
         const int line = row * ${w.size * k.channels};
         const bool inside = row >= 0 && row < ${h.size};
 % if w.dilation == 1:
@@ -16,7 +16,7 @@ TILEWRIGHT_MVE void ${f.name}_patch(const int8_t *x, int8_t *to, int top, int le
             continue;
         }
 % endif
-        for (int column = left; column < left + p->taps_across * ${w.dilation}; column += ${w.dilation}) {
+        for (int column = left; column < left + ${times("p->taps_across", w.dilation)}; column += ${w.dilation}) {
             if (inside && column >= 0 && column < ${w.size}) {
                 tilewright_mve_run(to, x + line + column * ${k.channels}, ${k.channels});
             } else {

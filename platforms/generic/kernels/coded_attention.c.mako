@@ -33,7 +33,7 @@ static void ${f.name}(${f.parameters})
     const float most_value = tilewright_attention_most(v_most, count, 1e-30f);
     const float key_ratio = 1073741824.0f / most_key, value_ratio = ${4 * k.share}.0f / most_value;
 % endif
-    memset(y, 0, ${4 * k.lines * k.value_depth});
+    (void)memset(y, 0, ${4 * k.lines * k.value_depth});
     for (int line = 0; line < ${k.lines}; line++) {
 % if k.fixed:
         lines[3 * line] = tilewright_fixed_query(q + line * ${k.depth}, ${k.depth}, query_unit, ${form.query_exponent} - key_room, ${form.limit}, queries + line * ${k.depth});

@@ -16,7 +16,7 @@ static void ${f.name}(${f.parameters})
     const int32_t right = distance > 0 ? distance : 0;
     const int32_t left = distance < 0 ? -distance : 0;
     const int32_t half = right > 0 ? (int32_t)1 << (right - 1) : 0;
-    memset(input, 0, ${2 * (k.input_depth + k.state_depth)});
+    (void)memset(input, 0, ${2 * (k.input_depth + k.state_depth)});
 % for n, backwards in enumerate(s.directions):
     for (int entry = 0; entry < ${s.batch}; entry++) {
 % if k.start_h or k.start_c:

@@ -13,6 +13,7 @@ from tilewright.numerics import (
     resize_form,
     resize_proof,
     the_quantisation,
+    times,
     too_wide,
 )
 from tilewright.ops.index.loop_nest import ConstantTable, Loop, LoopNest, Loops, Part, declarations
@@ -53,7 +54,7 @@ def result_parts(call: Call, form: ResizeForm, strides: tuple[int, ...]) -> tupl
             place.append(f"place{axis}[i{axis} * {taps} + t{axis}] * {stride}")
             factors.append(f"{'(int64_t)' if wide else ''}weight{axis}[i{axis} * {taps} + t{axis}]")
         else:
-            place.append(f"i{axis} * {stride}")
+            place.append(times(f"i{axis}", stride))
     address = " + ".join(place)
     code = f"({minus_text(f'(int32_t)x[{address}]', zero)})"
     taps_of = tuple(Loop(f"t{axis}", each.positions.shape[1]) for axis, each in resized.items())
@@ -93,7 +94,7 @@ class ResizeCodes(KernelMethods):
         known = strides_of(operands)
         low, high = code_limits(call, y)
         result = result_parts(call, form, known.get("x", row_major(x.shape)))
-        place = [f"i{axis} * {stride}" for axis, stride in enumerate(known.get("y", row_major(y.shape)))]
+        place = [times(f"i{axis}", stride) for axis, stride in enumerate(known.get("y", row_major(y.shape)))]
         limited = f"code < {low} ? {low} : code > {high} ? {high} : code"
         store = f"y[{' + '.join(place)}] = ({C_TYPES[y.dtype]})({limited});"
         outer = tuple(Loop(f"i{axis}", size, parallel=True) for axis, size in enumerate(y.shape))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 
-from tilewright.numerics import C_TYPES, is_half, loaded, stored
+from tilewright.numerics import C_TYPES, is_half, loaded, stored, times
 from tilewright.ops.index.loop_nest import Guard, Loop, LoopNest, Loops, Part
 from tilewright.ops.index.nest import Access, Nest
 from tilewright.platform import Clamp, DType
@@ -250,7 +250,7 @@ class _Builder:
             for sub, stride in zip(access.subscripts, self.addressed.strides(access), strict=True):
                 axis = next((k for k, s in enumerate(self.nest.out.subscripts) if s == sub), None)
                 if axis is not None:
-                    index.append(f"i{axis} * {stride}")
+                    index.append(times(f"i{axis}", stride))
             kind, place = access.tensor.dtype, f"{access.tensor.name}[{' + '.join(index) or 0}]"
             lines.append(f"const {C_TYPES[computing(kind)]} {local(number)} = {loaded(kind, place)};")
         lines += self._clamped(self._finished(), here)
@@ -259,7 +259,7 @@ class _Builder:
 
     def _flat(self) -> str:
         """The address of the result's element at the loops over its axes, as it lies in memory."""
-        return " + ".join(f"i{k} * {step}" for k, step in enumerate(self.addressed.strides(self.nest.out))) or "0"
+        return " + ".join(times(f"i{k}", step) for k, step in enumerate(self.addressed.strides(self.nest.out))) or "0"
 
     def _finish(self, after: Sequence[Address]) -> list[str]:
         if self.codes is not None:

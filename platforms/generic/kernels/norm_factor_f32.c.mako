@@ -10,7 +10,7 @@ ${indent}${total}${n} = ${value(f"from[{n}]")};
 % endfor
 ${indent}for (int i = 8; i < ${eights}; i += 8) {
 % for n in range(8):
-${indent}    ${total}${n} += ${value(f"from[i + {n}]")};
+${indent}    ${total}${n} += ${value(f"from[{plus('i', n)}]")};
 % endfor
 ${indent}}
 ${indent}${total} = ((${total}0 + ${total}1) + (${total}2 + ${total}3)) + ((${total}4 + ${total}5) + (${total}6 + ${total}7));

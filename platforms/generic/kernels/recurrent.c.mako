@@ -82,7 +82,7 @@ ${f.storage} void ${f.name}(${f.parameters})
 <%
 n = d.number
 def bias(g):
-    return f", b + {(2 * gates * n + g) * H}" if k.bias else ", NULL"
+    return f", {plus('b', (2 * gates * n + g) * H)}" if k.bias else ", NULL"
 def act(place, at, count, clips=True):
     """C of an activation over some rows, clipped before."""
     calls = [f"{f.name}_clip({at}, {count});"] if clips and k.clip else []
@@ -92,17 +92,17 @@ def packed(out, start, place, vector, count, depth):
 def rows(count, first=0):
     """C of W's sums of some gates."""
     if k.packed is not None:
-        return packed("gate", f"b + {n * k.packed.starts}", f"w + {n * k.packed.w}", "now", gates, I) if not first else []
+        return packed("gate", plus("b", n * k.packed.starts), plus("w", n * k.packed.w), "now", gates, I) if not first else []
     return [
-        f"{f.name}_gate(gate + {g * H}, w + {(n * gates + g) * H * I}, now{bias(g)});" for g in range(first, first + count)
+        f"{f.name}_gate({plus('gate', g * H)}, {plus('w', (n * gates + g) * H * I)}, now{bias(g)});" for g in range(first, first + count)
     ]
 def turns(count, first=0, out="gate", state="h"):
     """C of R's sums of some gates, added to what `out` holds."""
     if k.packed is not None:
-        start = f"b + {n * k.packed.starts + gates * H}" if out == "extra" else out
-        return packed(out, start, f"r + {n * k.packed.r + (k.packed.r_last if first else 0)}", state, count, H)
+        start = plus("b", n * k.packed.starts + gates * H) if out == "extra" else out
+        return packed(out, start, plus("r", n * k.packed.r + (k.packed.r_last if first else 0)), state, count, H)
     return [
-        f"{f.name}_recur({out if not g else f'{out} + {g * H}'}, r + {(n * gates + first + g) * H * H}, {state}"
+        f"{f.name}_recur({out if not g else f'{out} + {g * H}'}, {plus('r', (n * gates + first + g) * H * H)}, {state}"
         f"{bias(gates + first + g)});"
         for g in range(count)
     ]
@@ -203,23 +203,23 @@ def hole(place):
 % endif
 % if k.results[0]:
             for (int i = 0; i < ${H}; i++) {
-                y[at * ${k.y_step} + ${n * k.y_direction} + entry * ${k.y_entry} + i] = h[i];
+                y[${plus(times("at", k.y_step), n * k.y_direction)} + ${times("entry", k.y_entry)} + i] = h[i];
             }
 % endif
         }
 % if k.results[0] and k.lengths:
         for (int step = length; step < ${k.cell.steps}; step++) {
             for (int i = 0; i < ${H}; i++) {
-                y[step * ${k.y_step} + ${n * k.y_direction} + entry * ${k.y_entry} + i] = 0;
+                y[${plus(times("step", k.y_step), n * k.y_direction)} + ${times("entry", k.y_entry)} + i] = 0;
             }
         }
 % endif
         for (int i = 0; i < ${H}; i++) {
 % if k.results[1]:
-            y_h[entry * ${k.h_entry} + ${n * k.h_direction} + i] = h[i];
+            y_h[${plus(times("entry", k.h_entry), n * k.h_direction)} + i] = h[i];
 % endif
 % if k.results[2]:
-            y_c[entry * ${k.h_entry} + ${n * k.h_direction} + i] = c[i];
+            y_c[${plus(times("entry", k.h_entry), n * k.h_direction)} + i] = c[i];
 % endif
         }
     }

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from tilewright.numerics import times
 from tilewright.platform import Constant, KernelMethods, Layout, Operands, Shape
 from tilewright.platforms.generic.platform import PLATFORM
 
@@ -52,8 +53,8 @@ class Relayout(KernelMethods):
             elements=x.elements,
             contiguous=source == target and not some,
             loops=loops,
-            source=" + ".join(f"i{n} * {p.source}" for n, p in enumerate(loops)) or "0",
-            target=" + ".join(f"i{n} * {p.target}" for n, p in enumerate(loops)) or "0",
+            source=" + ".join(times(f"i{n}", p.source) for n, p in enumerate(loops)) or "0",
+            target=" + ".join(times(f"i{n}", p.target) for n, p in enumerate(loops)) or "0",
         )
 
 

@@ -10,21 +10,21 @@ static inline void tilewright_run_words(void *to, const void *from, int words)
     const uint8_t *at = __builtin_assume_aligned(from, 4);
     for (; words >= 4; words -= 4) {
         uint32_t a, b, c, d;
-        (void)memcpy(&a, at, 4);
-        (void)memcpy(&b, at + 4, 4);
-        (void)memcpy(&c, at + 8, 4);
-        (void)memcpy(&d, at + 12, 4);
-        (void)memcpy(put, &a, 4);
-        (void)memcpy(put + 4, &b, 4);
-        (void)memcpy(put + 8, &c, 4);
-        (void)memcpy(put + 12, &d, 4);
+        (void)memcpy(&a, (const void *)at, 4);
+        (void)memcpy(&b, (const void *)(at + 4), 4);
+        (void)memcpy(&c, (const void *)(at + 8), 4);
+        (void)memcpy(&d, (const void *)(at + 12), 4);
+        (void)memcpy((void *)put, &a, 4);
+        (void)memcpy((void *)(put + 4), &b, 4);
+        (void)memcpy((void *)(put + 8), &c, 4);
+        (void)memcpy((void *)(put + 12), &d, 4);
         at += 16;
         put += 16;
     }
     for (; words > 0; words--) {
         uint32_t a;
-        (void)memcpy(&a, at, 4);
-        (void)memcpy(put, &a, 4);
+        (void)memcpy(&a, (const void *)at, 4);
+        (void)memcpy((void *)put, &a, 4);
         at += 4;
         put += 4;
     }
@@ -43,25 +43,25 @@ static inline void tilewright_run_bytes(void *to, const void *from, int bytes)
     const uint8_t *at = from;
     for (; bytes >= 8; bytes -= 8) {
         uint32_t a, b;
-        (void)memcpy(&a, at, 4);
-        (void)memcpy(&b, at + 4, 4);
-        (void)memcpy(put, &a, 4);
-        (void)memcpy(put + 4, &b, 4);
+        (void)memcpy(&a, (const void *)at, 4);
+        (void)memcpy(&b, (const void *)(at + 4), 4);
+        (void)memcpy((void *)put, &a, 4);
+        (void)memcpy((void *)(put + 4), &b, 4);
         at += 8;
         put += 8;
     }
     if (bytes >= 4) {
         uint32_t a;
-        (void)memcpy(&a, at, 4);
-        (void)memcpy(put, &a, 4);
+        (void)memcpy(&a, (const void *)at, 4);
+        (void)memcpy((void *)put, &a, 4);
         at += 4;
         put += 4;
         bytes -= 4;
     }
     if (bytes >= 2) {
         uint16_t a;
-        (void)memcpy(&a, at, 2);
-        (void)memcpy(put, &a, 2);
+        (void)memcpy(&a, (const void *)at, 2);
+        (void)memcpy((void *)put, &a, 2);
         at += 2;
         put += 2;
         bytes -= 2;
@@ -76,8 +76,8 @@ static inline void tilewright_run_bytes(void *to, const void *from, int bytes)
 
 #define TILEWRIGHT_RUN(to, from, count)                                                     \
     do {                                                                                    \
-        if (sizeof *(to) % 4 == 0) {                                                        \
-            tilewright_run_words(to, from, (int)(sizeof *(to) / 4) * (count));              \
+        if (sizeof *(to) % 4u == 0u) {                                                      \
+            tilewright_run_words(to, from, (int)sizeof *(to) / 4 * (count));                \
         } else {                                                                            \
             tilewright_run_bytes(to, from, (int)sizeof *(to) * (count));                    \
         }                                                                                   \

@@ -30,7 +30,7 @@ static inline uint32_t tilewright_sigmoid(uint32_t x)
     quotient = (0x80000000u / (sum >> 15)) << 14;
     rest = 0x40000000 - (int32_t)(((uint64_t)sum * quotient) >> 30);
     value = quotient + (uint32_t)(int32_t)(((int64_t)quotient * rest) >> 30);
-    if (negative) {
+    if (negative != 0) {
         value = (uint32_t)(((uint64_t)value * (uint32_t)power) >> 29);
         if (value >= 0x40000000u) {
             value >>= 1;

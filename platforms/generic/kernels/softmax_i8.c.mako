@@ -89,7 +89,10 @@ x = " + ".join(["x", *(times(f"i{at}", line.x) for at, line in enumerate(k.lines
 y = " + ".join(["y", *(times(f"i{at}", line.y) for at, line in enumerate(k.lines))])
 %>\
 % for at, line in enumerate(k.lines):
-    ${"    " * at}for (int i${at} = 0; i${at} < ${line.count}; i${at}++)
+    ${"    " * at}for (int i${at} = 0; i${at} < ${line.count}; i${at}++) {
 % endfor
     ${"    " * len(k.lines)}${f.name}_line(${x}, ${y}, exponentials);
+% for at in reversed(range(len(k.lines))):
+    ${"    " * at}}
+% endfor
 }

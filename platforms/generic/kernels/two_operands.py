@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Literal
 
+from tilewright.numerics import times
 from tilewright.platform import Call, Constant, Operands
 from tilewright.platforms.generic.kernels.nest import operand_names, strides_of
 
@@ -57,7 +58,7 @@ class TwoOperands:
     def place(self, name: Literal["a", "b", "y"]) -> str:
         """C expression of the first element of a matrix inside of these loops."""
         steps = ((f"b{i}", vars(batch)[name]) for i, batch in enumerate(self.batches))
-        return " + ".join([name, *(f"{loop} * {step}" for loop, step in steps if step)])
+        return " + ".join([name, *(times(loop, step) for loop, step in steps if step)])
 
 
 def two_operands(operands: Operands) -> TwoOperands:

@@ -55,21 +55,21 @@ static void ${f.name}(${f.parameters})
         for (int j = 0; j < ${block.pixels}; j++) {
             const int oh = ${f"(at + j) / {w.out}" if h.out > 1 else "0"};
             const int ow = at + j - oh * ${w.out};
-            top[j] = oh * ${h.stride} - ${h.pad};
-            left[j] = ow * ${w.stride} - ${w.pad};
+            top[j] = ${plus(times("oh", h.stride), -h.pad)};
+            left[j] = ${plus(times("ow", w.stride), -w.pad)};
 % if k.runs and k.padded:
-            inside &= oh >= ${h.inner_first} && oh < ${h.inner_last} && ow >= ${w.inner_first} && ow < ${w.inner_last};
+            inside &= (oh >= ${h.inner_first} && oh < ${h.inner_last} && ow >= ${w.inner_first} && ow < ${w.inner_last}) ? 1 : 0;
 % endif
         }
 % if k.runs:
 % if k.padded:
-        if (inside) {
+        if (inside != 0) {
 % else:
         {
 % endif
             for (int kh = 0; kh < ${h.kernel}; kh++) {
                 for (int j = 0; j < ${block.pixels}; j++) {
-                    sources[kh * ${block.pixels} + j] = x + (top[j] + kh * ${h.dilation}) * ${h.x_stride} + left[j] * ${w.x_stride};
+                    sources[kh * ${block.pixels} + j] = x + ${times("(top[j] + " + times("kh", h.dilation) + ")", h.x_stride)} + ${times("left[j]", w.x_stride)};
                 }
             }
             taps = ${h.kernel};

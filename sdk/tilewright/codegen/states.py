@@ -96,9 +96,9 @@ def states_text(
         if number in first_names:
             first = f"memcpy({own}, {first_names[number]}, {tensor.size_bytes}u)"
         elif pair.initial is not None:
-            first = f"memset({own}, {_one_byte(packed(tensor.dtype, pair.initial))}, {tensor.size_bytes}u)"
+            first = f"(void)memset({own}, {_one_byte(packed(tensor.dtype, pair.initial))}, {tensor.size_bytes}u)"
         comment = f"'{safe(tensor.name)}' from '{safe(source.name)}', {shape_text(tensor)}"
-        zero = f"memset({own}, 0, {tensor.size_bytes}u)"
+        zero = f"(void)memset({own}, 0, {tensor.size_bytes}u)"
         texts.append(StateText(number, placed.state_offsets[pair.state], tensor.size_bytes, comment, first, zero))
         if not pair.in_place:
             copies.append(f"memcpy({own}, {address(placed, pair.source, memories)}, {tensor.size_bytes}u)")

@@ -4,7 +4,8 @@ __attribute__((always_inline, unused))
 #endif
 static inline int32_t tilewright_tied(int32_t value, uint32_t bits, int32_t odd)
 {
-    const int32_t half = (int32_t)((uint32_t)1 << (bits - 1u));
+    const uint32_t one = (uint32_t)1 << (bits - 1u);
+    const int32_t half = (int32_t)one;
     const int32_t up = tilewright_bit(value + (2 * half * odd), bits);
     return tilewright_floor(value + (half - 1) + up, bits);
 }

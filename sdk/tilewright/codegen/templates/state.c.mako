@@ -16,7 +16,7 @@ int ${m.name}_reset(${m.instance})
     }
 % endif
 % if not m.kit:
-    memset(${m.state}, 0, ${m.upper}_STATE_BYTES);
+    (void)memset(${m.state}, 0, ${m.upper}_STATE_BYTES);
 % endif
 % for one in s.states:
 % if m.kit:
