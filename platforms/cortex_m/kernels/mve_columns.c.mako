@@ -29,7 +29,7 @@ TILEWRIGHT_MVE_EVERY(${f.name}_row,
 
 static void ${f.name}(${f.parameters})
 {
-% for name, at in zip(("both", "one") if k.squares else ("places",), k.places):
+% for name, at in zip(("both", "one")[: 1 + h.out % 2] if k.squares else ("places",), k.places):
     static const ${"uint16_t" if k.squares else "uint32_t"} ${name}[] = {${", ".join(map(str, at))}};
 % endfor
     int8_t *const columns = scratch;
