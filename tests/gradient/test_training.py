@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+from board_layers import board_or_skip
 from gradient.networks import values
 from graphs import node, onnx_model
 from tilewright.cli import main
@@ -81,12 +82,16 @@ def learner(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def train(folder: Path, *more: str, model: str = "net.onnx") -> int:
-    return main(["train", str(folder / model), "-t", "host", "-o", str(folder / "out"), "-q", *more])
+def train(folder: Path, *more: str, model: str = "net.onnx", board: str = "host") -> int:
+    return main(["train", str(folder / model), "-t", board, "-o", str(folder / "out"), "-q", *more])
 
 
-def test_a_hundred_steps_follow_the_curve_of_plain_layers(learner: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert train(learner, "--learning-rate", str(RATE), "--data", str(learner / "data.npz")) == 0
+@pytest.mark.parametrize("board", ["host", "qemu_pulp", "gvsoc_pulp_open_fpu"])
+def test_a_hundred_steps_follow_the_curve_of_plain_layers(
+    board: str, learner: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    board_or_skip(board)
+    assert train(learner, "--learning-rate", str(RATE), "--data", str(learner / "data.npz"), board=board) == 0
     told = json.loads((learner / "out" / "report.json").read_text())
     expected = curve(layers(), *samples())
     np.testing.assert_allclose(told["training"]["losses"], expected, atol=1e-4)

@@ -54,6 +54,7 @@ CALLS = 6
         ("pulp", "qemu_pulp", "TiledRootF32"),
         ("pulp", "qemu_pulp", "TiledConvF32"),
         ("pulp", "qemu_pulp", "TiledDescentF32"),
+        ("pulp", "qemu_pulp", "TiledDescentVector"),
         ("pulp", "qemu_pulp", "TiledNormalisedI8"),
     ],
 )
