@@ -13,7 +13,8 @@ from tilewright.platform import Call, Constant, DType, Operands, Rule, TiledKern
 from tilewright.platforms.generic.kernels.descent import is_vector, replaces
 from tilewright.platforms.generic.kernels.elements import empty
 from tilewright.platforms.generic.kernels.nest import operand_names, result_names
-from tilewright.platforms.pulp.kernels.descent_f32 import EACH, FIRST, SOURCES, TYPES
+from tilewright.platforms.pulp.kernels.conv_f32 import SOURCES
+from tilewright.platforms.pulp.kernels.descent_f32 import EACH, FIRST, TYPES
 from tilewright.platforms.pulp.kernels.plane_blocks import LANES
 from tilewright.platforms.pulp.kernels.windows import CORES
 from tilewright.platforms.pulp.platform import PLATFORM
