@@ -39,6 +39,7 @@ CALLS = 6
         ("cortex_m", "qemu_mps3_an547", "DenseWideMve"),
         ("cortex_m", "qemu_mps3_an547", "FunctionsMve"),
         ("cortex_m", "qemu_mps3_an547", "SoftmaxFloatMve"),
+        ("cortex_m", "qemu_mps3_an547", "SoftmaxCodesMve"),
         ("cortex_m", "qemu_mps3_an547", "QuantiseMve"),
         ("cortex_m", "qemu_mps3_an547", "DynamicMve"),
         ("cortex_m", "qemu_mps2_an386", "QuantiseFpu"),

@@ -88,9 +88,14 @@ def has_one_sign(form: RoundedTwice) -> bool:
     return form.low >= form.zero_point and max(form.right.values) <= LARGEST_SHIFT
 
 
+def needs_more_bits(weights: Array) -> bool:
+    """True where eight bits do not hold every weight."""
+    return int(weights.min(initial=0)) < -128 or int(weights.max(initial=0)) > 127
+
+
 def refusal_of_weights(call: Call, weights: Array) -> str | None:
     """None, or why weights of so many bits are not taken: products with codes of eight bits fit 16, rounded once."""
-    if weights.dtype == np.int8:
+    if not needs_more_bits(weights):
         return None
     if twice_form(call) is not None:
         return "weights minus their zero point need more than eight bits, and codes are rounded twice"
@@ -171,7 +176,7 @@ def channels_of(call: Call, weights: Array, sparse: bool = False) -> Channels:
     odd = firsts + 1
     small = (lowest[odd] >= -PAIR_LIMIT).all() and (highest[odd] < PAIR_LIMIT).all()
     paired = bool(small and not ((weights[odd] == -128) & (weights[firsts] < 0)).any()) and not own
-    paired &= weights.dtype == np.int8
+    paired &= not needs_more_bits(weights)
     return Channels(weights, start, multiplier, constant, low, tuple(pairs), paired)
 
 
@@ -198,7 +203,7 @@ def pack(weights: Array, pairs: tuple[int, ...], paired: bool, at_once: int = 2)
     ordered = weights.astype(np.int64).reshape(channels, depth // 4, 4)[:, :, list(ORDER)].reshape(channels, -1, 2)
     firsts = np.asarray(pairs)
     first, second = ordered[firsts], ordered[firsts + 1]
-    if weights.dtype != np.int8:
+    if needs_more_bits(weights):
         both = np.stack([first, second], axis=2) & 0xFFFF
         return np.asarray((both[..., 0] | both[..., 1] << 16).reshape(-1), np.uint32)
     halves = (second * 256 + first) if paired else ((second & 255) << 8 | (first & 255))
@@ -264,7 +269,7 @@ def codes_of(call: Call, channels: Channels, uniform: bool = False) -> Codes:
             return Codes("_paired_uniform_twice", 1)
         return Codes("_paired_sparse_twice", 0) if leaves_pairs_out(channels) else Codes("_paired_twice", 3)
     fixed = fixed_point(call)
-    bits = "_sixteen" if channels.weights.dtype != np.int8 else "_wide"
+    bits = "_sixteen" if needs_more_bits(channels.weights) else "_wide"
     if is_own(call):
         return Codes(f"{bits}_own_limited", 4)
     plain = (fixed.low, fixed.high) == (-128, 127)
