@@ -95,6 +95,28 @@ class Network:
         self.inputs[f"{n}_x"] = (layer.x, kind)
         self.outputs[f"{n}_y"] = kind
 
+    def add_sixteen(self, layer: Layer) -> None:
+        """The layer with operand and result of sixteen bits, between conversions."""
+        n, channels = layer.name, layer.w[0] if len(layer.w) > 2 else layer.w[1]
+        depth = int(np.prod(layer.w[1:])) if len(layer.w) > 2 else layer.w[0]
+        scales = self.generator.uniform(0.5, 1.5, channels).astype(np.float32)
+        ends = {"x": (1.0, layer.x_zero), "y": (73.0 * 9500.0 * np.sqrt(depth) / 9000, layer.y_zero)}
+        for end, (scale, zero) in ends.items():
+            self.constant(f"{n}_{end}s", np.float32(scale))
+            self.constant(f"{n}_{end}z", np.int16(zero))
+        self.constant(f"{n}_w", self.values(layer))
+        self.constant(f"{n}_ws", scales)
+        self.constant(f"{n}_wz", np.zeros(channels, np.int8))
+        axis = 0 if len(layer.w) > 2 else 1
+        self.nodes += [
+            helper.make_node("DequantizeLinear", [f"{n}_x", f"{n}_xs", f"{n}_xz"], [f"{n}_fx"]),
+            helper.make_node("DequantizeLinear", [f"{n}_w", f"{n}_ws", f"{n}_wz"], [f"{n}_fw"], axis=axis),
+            helper.make_node("MatMul" if axis else "Conv", [f"{n}_fx", f"{n}_fw"], [f"{n}_fy"], n, **layer.attributes),
+            helper.make_node("QuantizeLinear", [f"{n}_fy", f"{n}_ys", f"{n}_yz"], [f"{n}_y"]),
+        ]
+        self.inputs[f"{n}_x"] = (layer.x, np.int16)
+        self.outputs[f"{n}_y"] = np.int16
+
     def save(self, path: Path) -> Path:
         types: dict[type, int] = {
             np.int8: TensorProto.INT8, np.uint8: TensorProto.UINT8, np.float32: TensorProto.FLOAT,

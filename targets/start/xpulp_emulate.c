@@ -25,6 +25,13 @@ static int32_t tw_dot(uint32_t a, uint32_t b, int a_signed, int b_signed)
     return sum;
 }
 
+static int32_t tw_dot_halves(uint32_t a, uint32_t b, int a_signed)
+{
+    const int32_t low = a_signed ? tw_bits(a, 0, 16) : (int32_t)(a & 0xffffu);
+    const int32_t high = a_signed ? tw_bits(a, 16, 16) : (int32_t)(a >> 16);
+    return (int32_t)((uint32_t)(low * tw_bits(b, 0, 16)) + (uint32_t)(high * tw_bits(b, 16, 16)));
+}
+
 static uint32_t tw_shuffle(uint32_t old, uint32_t from, uint32_t places)
 {
     uint32_t result = 0;
@@ -85,6 +92,8 @@ static int tw_vector(uint32_t *rd, uint32_t a, uint32_t b, uint32_t form)
     case 1u << 7 | 0x64u: *rd = tw_shuffle(*rd, a, b); return 1;
     case 1u << 7 | 0x6cu: *rd = (*rd & 0xffffu) | (a & 255u) << 24 | (b & 255u) << 16; return 1;
     case 1u << 7 | 0x70u: *rd = (*rd & 0xffff0000u) | (a & 255u) << 8 | (b & 255u); return 1;
+    case 0x54u: *rd += (uint32_t)tw_dot_halves(a, b, 0); return 1;
+    case 0x5cu: *rd += (uint32_t)tw_dot_halves(a, b, 1); return 1;
     case 0x68u: *rd = (a & 0xffffu) << 16 | (b & 0xffffu); return 1;
     default: return 0;
     }

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
-from board_layers import Layer, board_or_skip, check, kernels
+from board_layers import Layer, Network, board_or_skip, check, check_network, kernels
 from tilewright.compile import Compiled
 from tilewright.platforms.pulp.kernels.block_i8 import plan_of
 from tilewright.platforms.pulp.kernels.conv_block_i8 import window_of
@@ -83,6 +84,21 @@ EXTREMES = [
     Layer("lowdw", (1, 8, 5, 5), (8, 1, 3, 3), weights="-127", attributes={"group": 8, **SAME}),
     Layer("lowdense", (1, 96), (96, 16), weights="-127"),
 ]
+SIXTEEN = [
+    Layer("halves", (1, 8, 6, 9), (12, 8, 3, 3), x_zero=0, y_zero=0, attributes=SAME),
+    Layer("halves_odd", (1, 5, 7, 7), (7, 5, 3, 3), x_zero=-300, y_zero=77, attributes=SAME),
+    Layer("halves_end", (1, 6, 4, 4), (9, 6, 3, 3), x_zero=9, y_zero=0, attributes=SAME),
+    Layer("halves_point", (1, 10, 5, 5), (6, 10, 1, 1), x_zero=0, y_zero=0),
+    Layer("halves_far", (1, 4, 41), (9, 4, 3), x_zero=-6, y_zero=5, attributes={"dilations": [8], "pads": [16, 0]}),
+    Layer("halves_groups", (1, 8, 7, 9), (8, 4, 3, 3), x_zero=4, y_zero=0, attributes={"group": 2, **SAME}),
+    Layer("halves_dw", (1, 8, 7, 6), (8, 1, 3, 3), x_zero=0, y_zero=0, attributes={"group": 8, **SAME}),
+    Layer("halves_dwodd", (1, 7, 9, 9), (7, 1, 5, 5), x_zero=11, y_zero=-8,
+          attributes={"group": 7, "pads": [2, 2, 2, 2], "strides": [2, 1]}),
+    Layer("halves_dwfar", (1, 6, 37), (6, 1, 3), x_zero=-7, y_zero=0,
+          attributes={"group": 6, "dilations": [8], "pads": [8, 8]}),
+    Layer("halves_row", (1, 40), (40, 21), x_zero=0, y_zero=0),
+    Layer("halves_rows", (7, 18), (18, 10), x_zero=40, y_zero=0),
+]  # fmt: skip
 BOARDS = ("qemu_pulp", "gvsoc_pulp_open")
 
 
@@ -109,6 +125,17 @@ def left_to_portable_code(done: Compiled) -> list[str]:
             if not plan.packed and not all(plan.covers(pixels) for pixels in {plan.pixels, 1}):
                 names.append(bound.call.node.name)
     return names
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_codes_of_sixteen_bits_run_on_the_same_blocks(board: str, tmp_path: Path) -> None:
+    board_or_skip(board)
+    network = Network(np.random.default_rng(9), opset=21)
+    for layer in SIXTEEN:
+        network.add_sixteen(layer)
+    bound = kernels(check_network(network, board, tmp_path, ("random", "low", "high")))
+    blocks = {"BlockConvI8", "BlockDepthwiseI8", "BlockGroupedI8", "BlockDenseI8", "DenseRowI8"}
+    assert {bound[layer.name] for layer in SIXTEEN} == blocks
 
 
 @pytest.mark.parametrize("board", BOARDS)

@@ -6,7 +6,8 @@ stream in the order of use: starts of the sums; words [row of taps][word of chan
 the requantisation. Columns that padding leaves out are a constant register, rows are skipped.
 
 Where channels stay apart (depthwise), a word of input holds four channels of one pixel, and a weight is a word with
-three zero bytes: the same dot product then makes one product. The pointer steps from pixel to pixel by a register.
+three zero bytes: the same dot product then makes one product. Codes of sixteen bits lie two in a word, and so do their
+weights: one instruction makes two products. The pointer steps from pixel to pixel by a register.
 
 Registers: sums s0-s11 and t3-t6, columns a4-a7, weights t0 and t1, pointers a0 (input), a1 (weights), a2 (output);
 a3 is the step to the next row, ra four zero points for columns that are missing, t2 the addend of the requantisation.
@@ -73,8 +74,30 @@ class Geometry:
     unsigned: bool
     starts: int
     padded_rows: bool
-    requantise: Streamed
+    requantise: Streamed | None
     apart: bool = False
+    halves: bool = False
+    y_bytes: int = 1
+
+    @property
+    def numbers(self) -> int:
+        """Words per channel behind its weights; none where sums are stored as they are."""
+        return 0 if self.requantise is None else self.requantise.words
+
+    @property
+    def lanes(self) -> int:
+        """Codes of a word."""
+        return 2 if self.halves else 4
+
+    @property
+    def dot(self) -> str:
+        """The instruction that adds the products of two words."""
+        return f"pv.sdot{'usp' if self.unsigned else 'sp'}.{'h' if self.halves else 'b'}"
+
+    @property
+    def zeros(self) -> int:
+        """A word of zero points."""
+        return (self.zero_point & 0xFFFF) * 0x00010001 if self.halves else (self.zero_point & 0xFF) * 0x01010101
 
     def columns(self, pixels: int) -> list[list[int]]:
         """For every tap the columns that the pixels read."""
@@ -104,8 +127,8 @@ def listing(geometry: Geometry, pixels: int, channels: int, left: int, right: in
         out("mul t2, t2, ra", "mul ra, ra, t0")
     else:
         if left + right:
-            out(*constant("ra", (geometry.zero_point & 0xFF) * 0x01010101))
-        if not geometry.requantise.own:
+            out(*constant("ra", geometry.zeros))
+        if geometry.requantise is not None and not geometry.requantise.own:
             out(*constant("t2", geometry.requantise.form.addend.values[0]))
     unit, group = out.label(), out.label()
     out.here(unit)
@@ -118,11 +141,12 @@ def listing(geometry: Geometry, pixels: int, channels: int, left: int, right: in
     if geometry.many_rows:
         out("nop", "p.addN a0, a0, a3, 0")  # an addition; the nop keeps the ends of the loops apart
         out.end_loop()
-    _requantise(out, geometry, sums)
-    _store(out, sums)
+    if geometry.requantise is not None:
+        _requantise(out, geometry, geometry.requantise, sums)
+    _store(out, sums, geometry.y_bytes)
     if geometry.apart:
         out(f"lw a4, {X}+%[k]", "nop", "addi a4, a4, 4", f"sw a4, {X}+%[k]")
-    out(f"lw a4, {Y_END}+%[k]", f"addi a2, a2, {channels}", f"bltu a2, a4, {group}")
+    out(f"lw a4, {Y_END}+%[k]", f"addi a2, a2, {channels * geometry.y_bytes}", f"bltu a2, a4, {group}")
     _next_unit(out, geometry, unit)
     return out
 
@@ -167,7 +191,7 @@ def _words(out: Listing, geometry: Geometry, sums: list[list[str]], first: int, 
         places.fetch(column, places.free())
     out(f"p.lw {WEIGHTS[0]}, 4, a1")
     order = [(tap, channel) for tap in range(geometry.taps) for channel in range(len(sums))]
-    dot = "pv.sdotusp.b" if geometry.unsigned else "pv.sdotsp.b"
+    dot = geometry.dot
     for at, (tap, channel) in enumerate(order):
         if at + 1 < len(order):
             out(f"p.lw {WEIGHTS[(at + 1) % 2]}, 4, a1")
@@ -194,7 +218,7 @@ def _taps(out: Listing, geometry: Geometry, sums: list[list[str]], first: int, e
         if first <= column < end:
             out(f"p.lwr {register}, ra, a0")
         else:
-            out("add a0, a0, ra", *constant(register, (geometry.zero_point & 0xFF) * 0x01010101))
+            out("add a0, a0, ra", *constant(register, geometry.zeros))
 
     def register_of(tap: int, p: int) -> str:
         key = (-1 if shared else tap, needed[tap][p])
@@ -204,7 +228,7 @@ def _taps(out: Listing, geometry: Geometry, sums: list[list[str]], first: int, e
         fetch(COLUMNS[p], 0, p)
     out(f"p.lw {WEIGHTS[0]}, 4, a1")
     order = [(tap, channel) for tap in range(geometry.taps) for channel in range(len(sums))]
-    dot = "pv.sdotusp.b" if geometry.unsigned else "pv.sdotsp.b"
+    dot = geometry.dot
     for at, (tap, channel) in enumerate(order):
         more = at + 1 < len(order)
         if more:
@@ -266,9 +290,9 @@ class _Columns:
             self.out.lines.insert(len(self.out.lines) - 1, "addi a0, a0, 4")
 
 
-def _requantise(out: Listing, geometry: Geometry, sums: list[list[str]]) -> None:
+def _requantise(out: Listing, geometry: Geometry, requantise: Streamed, sums: list[list[str]]) -> None:
     """Sums to codes; the numbers of the next channel are loaded before this one's are needed."""
-    form, own = geometry.requantise.form, geometry.requantise.own
+    form, own = requantise.form, requantise.own
     if geometry.padded_rows:
         out(f"lw a4, {REST}+%[k]")
     addend = "a7" if geometry.apart or own else "t2"
@@ -276,7 +300,7 @@ def _requantise(out: Listing, geometry: Geometry, sums: list[list[str]]) -> None
         out(*constant("a7", form.addend.values[0]))
     if geometry.padded_rows:
         out("add a1, a1, a4")
-    narrow = _narrow(form)
+    narrow = clip_of(form)
     if not narrow:
         out(*constant("a5", form.low), *constant("a6", form.high))
     out(f"p.lw {WEIGHTS[0]}, 4, a1")
@@ -299,13 +323,17 @@ def _requantise(out: Listing, geometry: Geometry, sums: list[list[str]]) -> None
             out(*(f"p.max {r}, {r}, a5" for r in row), *(f"p.min {r}, {r}, a6" for r in row))
 
 
-def _narrow(form: MultiplyHigh) -> tuple[str, int] | None:
+def clip_of(form: MultiplyHigh) -> tuple[str, int] | None:
     """The one instruction that clamps, where there is one."""
     limits = (form.low, form.high)
-    return {(-128, 127): ("p.clip", 8), (0, 255): ("p.clipu", 9), (0, 127): ("p.clipu", 8)}.get(limits)
+    signed = {(-128, 127): 8, (-32768, 32767): 16}
+    unsigned = {(0, 127): 8, (0, 255): 9, (0, 32767): 16, (0, 65535): 17}
+    if limits in signed:
+        return "p.clip", signed[limits]
+    return ("p.clipu", unsigned[limits]) if limits in unsigned else None
 
 
-def _store(out: Listing, sums: list[list[str]]) -> None:
+def _store(out: Listing, sums: list[list[str]], y_bytes: int) -> None:
     """The codes of every pixel, side by side."""
     pixels, channels = len(sums[0]), len(sums)
     if pixels > 1:
@@ -316,8 +344,15 @@ def _store(out: Listing, sums: list[list[str]]) -> None:
         if p:
             out(f"add a5, {at}, a4")
             at = "a5"
-        if channels == 4:
+        if channels == 4 and y_bytes == 1:
             out(f"pv.packlo.b {codes[0]}, {codes[1]}, {codes[0]}", f"pv.packhi.b {codes[0]}, {codes[3]}, {codes[2]}")
             out(f"sw {codes[0]}, 0({at})")
-        else:
+        elif y_bytes == 1:
             out(*(f"sb {code}, {i}({at})" for i, code in enumerate(codes)))
+        elif y_bytes == 4:
+            out(*(f"sw {code}, {4 * i}({at})" for i, code in enumerate(codes)))
+        else:
+            for i in range(0, channels - 1, 2):
+                out(f"pv.pack.h {codes[i]}, {codes[i + 1]}, {codes[i]}", f"sw {codes[i]}, {2 * i}({at})")
+            if channels % 2:
+                out(f"sh {codes[-1]}, {2 * (channels - 1)}({at})")

@@ -4,63 +4,15 @@ q = g.requantise
 starts = 4 * g.starts
 whole = p.window.flat or p.gathered
 widths = sorted({v.channels for v in k.variants}, reverse=True)
-lapped = g.apart and w.channels % 4 > 0 # the last group of channels lies over the one before
-widths += [4] if lapped else []
-pixel_bytes = "channels" if g.apart else g.depth # of a tile in L1
+G, L, YB = p.width, g.lanes, g.y_bytes
+XB = 4 // L
+lapped = g.apart and w.channels % G > 0 # the last group of channels lies over the one before
+widths += [G] if lapped else []
+pixel_bytes = times("channels", XB) if g.apart else g.depth # of a tile in L1
 %>\
-<%def name="groups(packed)">
-% for width in widths:
-<%
-tail = len(widths) > 1 and loop.last
-only = len(widths) == 1
-begins = "channels - 4" if tail and lapped else "from_group * 4"
-%>\
-% if only:
-        {
-            const int from_group = first, to_group = last;
-% elif tail:
-        if (last > channels / 4) {
-            const int from_group = channels / 4, to_group = from_group + 1;
-% else:
-        if (first < channels / 4) {
-            const int from_group = first, to_group = last < channels / 4 ? last : channels / 4;
-% endif
-            k.w = w + from_group * ${p.channel_bytes};
+<%def name="call(width, packed)">
 % if packed:
-            k.y = y_first + pixel * channels + ${begins};
-% else:
-            k.x = x_first${f" + {begins}" if g.apart else ""};
-            k.y = y_first + ${begins};
-            k.y_end = y_first + ${"channels" if tail and lapped else f"from_group * 4 + {width}" if tail or width < 4 else "to_group * 4"};
-            k.units = units;
-% endif
-% if whole:
-            k.starts = 0;
-            k.words = ${starts * width};
-            k.rest = 0;
-% else:
-            k.starts = ${f"(above * {p.bottoms + 1} + below) * {4 * width}" if g.starts > 1 else "0"};
-            k.words = ${starts * width} + above * ${p.row_bytes * width};
-            k.rest = below * ${p.row_bytes * width};
-% endif
-% if packed and g.apart:
-            for (int group = from_group; group < to_group; group++) {
-                ${f.name}_pack(own, rows_first + ${"channels - 4" if tail and lapped else "group * 4"}, rows, from + pixel * ${w.strides[1]}, tile, channels);
-                k.x = own;
-                k.y_end = k.y + 4;
-                k.units = 1;
-                ${f.name}_${[v for v in k.packed if v.channels == width][0].name}(&k);
-                k.w += ${p.channel_bytes};
-                k.y = y_first + pixel * channels + (group + 1) * 4;
-            }
-        }
-% elif packed:
-            k.x = own;
-            k.y_end = y_first + pixel * channels + ${f"from_group * 4 + {width}" if tail or width < 4 else "to_group * 4"};
-            k.units = 1;
-            ${f.name}_${[v for v in k.packed if v.channels == width][0].name}(&k);
-            (void)to_group;
-        }
+${f.name}_${[v for v in k.packed if v.channels == width][0].name}(&k);
 % else:
 #ifdef TILEWRIGHT_XPULP
 % for v in [v for v in k.variants if v.channels == width]:
@@ -81,6 +33,74 @@ begins = "channels - 4" if tail and lapped else "from_group * 4"
 % if k.covered:
 #endif
 % endif
+% endif
+</%def>\
+<%def name="groups(packed)">
+% for width in widths:
+<%
+tail = len(widths) > 1 and loop.last
+only = len(widths) == 1
+one = f"channels - {G}" if tail and lapped else f"group * {G}"
+begins = one.replace("group", "from_group")
+%>\
+% if only:
+        {
+            const int from_group = first, to_group = last;
+% elif tail:
+        if (last > channels / ${G}) {
+            const int from_group = channels / ${G}, to_group = from_group + 1;
+% else:
+        if (first < channels / ${G}) {
+            const int from_group = first, to_group = last < channels / ${G} ? last : channels / ${G};
+% endif
+            k.w = w + from_group * ${p.channel_bytes * G // 4};
+% if whole:
+            k.starts = 0;
+            k.words = ${starts * width};
+            k.rest = 0;
+% else:
+            k.starts = ${f"(above * {p.bottoms + 1} + below) * {4 * width}" if g.starts > 1 else "0"};
+            k.words = ${starts * width} + above * ${p.row_bytes * width};
+            k.rest = below * ${p.row_bytes * width};
+% endif
+% if k.sums or (packed and g.apart):
+            for (int group = from_group; group < to_group; group++) {
+                const int channel = ${one};
+% if packed and g.apart:
+                ${f.name}_pack(own, rows_first + ${times("channel", XB)}, rows, from + pixel * ${w.strides[1]}, tile, channels);
+% endif
+                k.x = ${"own" if packed else f"x_first + {times('channel', XB)}" if g.apart else "x_first"};
+                k.units = 1;
+% if k.sums:
+                int32_t sums[${p.pixels * width}];
+                k.y = (unsigned char *)sums;
+                k.y_end = k.y + ${4 * width};
+                k.y_step = ${4 * width};
+% else:
+                k.y = y_first + ${times("(pixel * channels + channel)", YB)};
+                k.y_end = k.y + ${G * YB};
+% endif
+                ${call(width, packed)}\
+% if k.sums:
+                ${f.name}_codes(sums, ${1 if packed else "pixels"}, ${width}, y_first + ${"pixel * channels + channel" if packed else "channel"}, channels, ${k.sums.arguments("channel")[:-2] or "0"});
+% endif
+                k.w += ${p.channel_bytes * G // 4};
+            }
+        }
+% elif packed:
+            k.x = own;
+            k.y = y_first + ${times(f"(pixel * channels + {begins})", YB)};
+            k.y_end = y_first + ${times("(pixel * channels + " + (f"from_group * {G} + {width}" if tail or width < G else f"to_group * {G}") + ")", YB)};
+            k.units = 1;
+            ${call(width, True)}\
+            (void)to_group;
+        }
+% else:
+            k.x = x_first${f" + {times(grouped(begins), XB)}" if g.apart else ""};
+            k.y = y_first + ${times(grouped(begins), YB)};
+            k.y_end = y_first + ${times("channels" if tail and lapped else f"(from_group * {G} + {width})" if tail or width < G else f"to_group * {G}", YB)};
+            k.units = units;
+            ${call(width, False)}\
             (void)to_group;
         }
 % endif
@@ -94,33 +114,38 @@ static void ${f.name}_portable(tilewright_block *k, int pixels, int width, int l
 {
     for (; k->units > 0; k->units--) {
         const int32_t *stream = k->w;
-        for (unsigned char *y = k->y; y < k->y_end; y += width) {
-            const signed char *const taps = (const signed char *)stream + k->words;
+        for (unsigned char *y = k->y; y < k->y_end; y += ${times('width', YB)}) {
+            const ${k.w_type} *const taps = (const ${k.w_type} *)(const void *)((const char *)stream + k->words);
+% if not k.sums:
             const int32_t *const numbers = stream + width * ${g.starts + p.rows * p.row_bytes // 4};
+% endif
             for (int i = 0; i < pixels * width; i++) {
                 const int pixel = i / width, c = i % width;
                 int32_t acc = stream[k->starts / 4 + c];
                 for (int row = 0; row < k->rows; row++) {
 % if g.apart:
                     const int walked = pixels * ${g.stride} + ${(g.taps - 1) * g.dilation};
-                    const ${k.x_type} *const x = (const ${k.x_type} *)k->x + row * (k->row_step + walked * k->x_step) + (y - k->y);
+                    const ${k.x_type} *const x = (const ${k.x_type} *)(const void *)((const char *)k->x + row * (k->row_step + walked * k->x_step) + (y - k->y));
                     for (int tap = 0; tap < ${g.taps}; tap++) {
                         const int column = pixel * ${g.stride} + tap * ${g.dilation};
                         const int outside = column < left || column >= right;
-                        const int value = outside ? ${g.zero_point} : x[(column - left) * k->x_step + c];
-                        acc += value * taps[((row * ${g.taps} + tap) * width + c) * 4 + c];
+                        const int value = outside ? ${g.zero_point} : x[(column - left) * ${'k->x_step' if XB == 1 else f'(k->x_step / {XB})'} + c];
+                        acc += value * taps[((row * ${g.taps} + tap) * width + c) * ${L} + c];
                     }
 % else:
-                    for (int at = 0; at < ${p.row_bytes}; at++) {
-                        const int word = at / ${4 * g.taps}, tap = at / 4 % ${g.taps};
+                    for (int at = 0; at < ${p.row_bytes // XB}; at++) {
+                        const int word = at / ${L * g.taps}, tap = at / ${L} % ${g.taps};
                         const int column = pixel * ${g.stride} + tap * ${g.dilation};
-                        const ${k.x_type} *const x = (const ${k.x_type} *)k->x + row * (k->row_step + ${g.depth});
+                        const ${k.x_type} *const x = (const ${k.x_type} *)(const void *)((const char *)k->x + row * (k->row_step + ${g.depth}));
                         const int outside = column < left || column >= right;
-                        const int value = outside ? ${g.zero_point} : x[(column - left) * ${g.depth} + word * 4 + at % 4];
-                        acc += value * taps[(row * ${p.row_bytes // 4} + at / 4) * width * 4 + c * 4 + at % 4];
+                        const int value = outside ? ${g.zero_point} : x[(column - left) * ${g.depth // XB} + word * ${L} + at % ${L}];
+                        acc += value * taps[(row * ${p.row_bytes // 4} + at / ${L}) * width * ${L} + c * ${L} + at % ${L}];
                     }
 % endif
                 }
+% if k.sums:
+                *(int32_t *)(void *)(y + pixel * k->y_step + c * 4) = acc;
+% else:
 % if q.own:
                 const int32_t *const form = numbers + c * 3;
                 int32_t code = ${q.c("acc", "form[0]", "form[1]", "form[2]")};
@@ -129,7 +154,8 @@ static void ${f.name}_portable(tilewright_block *k, int pixels, int width, int l
 % endif
                 code = code < ${q.form.low} ? ${q.form.low} : code;
                 code = code > ${q.form.high} ? ${q.form.high} : code;
-                ((${k.y_type} *)(void *)y)[pixel * k->y_step + c] = (${k.y_type})code;
+                *(${k.y_type} *)(void *)(y + pixel * k->y_step + ${times("c", YB)}) = (${k.y_type})code;
+% endif
             }
             stream += width * ${p.channel_bytes // 4};
         }
@@ -177,6 +203,24 @@ static inline unsigned char *${f.name}_run(unsigned char *to, const unsigned cha
 }
 
 % endif
+% if k.sums:
+/* Codes of the sums of some pixels. */
+static void ${f.name}_codes(const int32_t *sums, int pixels, int width, ${k.y_type} *y, int step, ${k.sums.parameters[:-2] or "int unused"})
+{
+    for (int pixel = 0; pixel < pixels; pixel++) {
+        for (int c = 0; c < width; c++) {
+            const int32_t acc = *sums++;
+            int32_t code = ${k.sums.code("acc", "c")};
+            code = code < ${k.sums.low} ? ${k.sums.low} : code;
+            y[pixel * step + c] = (${k.y_type})(code > ${k.sums.high} ? ${k.sums.high} : code);
+        }
+    }
+% if not k.sums.arrays:
+    (void)unused;
+% endif
+}
+
+% endif
 % if k.packed:
 /* The window of a pixel whose taps lie side by side, zero points where columns are missing; `x` is the first row that is
  * there, of its columns the first tap reads `from`. */
@@ -185,12 +229,12 @@ static void ${f.name}_pack(unsigned char *to, const unsigned char *x, int rows, 
     for (; rows > 0; rows--) {
         for (int column = from; column < from + ${w.kernel[1] * w.dilations[1]}; column += ${w.dilations[1]}) {
             if (column < 0 || column >= tile->in_columns) {
-                to = tilewright_fill(to, ${k.zero_point & 255}, ${g.depth});
+                to = tilewright_fill(to, ${g.zeros}u, ${g.depth});
             } else {
                 to = tilewright_gather(to, x + column * ${pixel_bytes}, ${g.depth});
             }
         }
-        x += tile->in_columns * ${f"{w.dilations[0]} * channels" if g.apart else w.dilations[0] * g.depth};
+        x += tile->in_columns * ${times("channels", w.dilations[0] * XB) if g.apart else w.dilations[0] * g.depth};
     }
 }
 
@@ -198,7 +242,7 @@ static void ${f.name}_pack(unsigned char *to, const unsigned char *x, int rows, 
 /* Cores share blocks of ${p.pixels} pixels and, inside a block, groups of four output channels. A core's blocks lie ${"side by side" if whole else "below each other"}. */
 static void ${f.name}(${f.parameters})
 {
-    const int channels = tile->channels, groups = (channels + 3) >> 2;
+    const int channels = tile->channels, groups = (channels + ${G - 1}) >> ${G // 2};
     const int columns = ${"tile->rows * " if whole else ""}tile->columns;
 % if p.pixels > 1:
     const int full = columns >> 2, over = columns & 3;
@@ -232,11 +276,11 @@ static void ${f.name}(${f.parameters})
     unsigned char *const own = (unsigned char *)scratch + core * ${p.pixels * p.run};
 % endif
     tilewright_block k = {0};
-    k.y_step = channels;
-    k.x_step = ${"channels" if g.apart else g.depth};
+    k.y_step = ${times('channels', YB)};
+    k.x_step = ${pixel_bytes};
 % if not whole:
-    k.x_unit = tile->in_columns * ${w.strides[0]} * ${"channels" if g.apart else g.depth};
-    k.y_unit = columns * channels;
+    k.x_unit = tile->in_columns * ${w.strides[0]} * ${pixel_bytes};
+    k.y_unit = columns * ${times("channels", YB)};
 % endif
     for (;;) {
 % if whole:
@@ -290,20 +334,20 @@ static void ${f.name}(${f.parameters})
                 for (int kw = 0; kw < ${w.kernel[1]}; kw++) {
                     const int there = from + kw * ${w.dilations[1]};
                     if (row < 0 || row >= tile->in_rows || there < 0 || there >= tile->in_columns) {
-                        to = tilewright_fill(to, ${k.zero_point & 255}, ${w.depth});
+                        to = tilewright_fill(to, ${g.zeros}u, ${w.depth});
                     } else {
-                        to = tilewright_gather(to, ${k.source} + (row * tile->in_columns + there) * ${w.depth}, ${w.depth});
+                        to = tilewright_gather(to, (const unsigned char *)${k.source} + (row * tile->in_columns + there) * ${w.depth}, ${w.depth});
                     }
                 }
 % else:
                 const int begin_column = from < 0 ? 0 : from;
                 const int end_column = from + ${w.kernel[1]} < tile->in_columns ? from + ${w.kernel[1]} : tile->in_columns;
                 if (row < 0 || row >= tile->in_rows || begin_column >= end_column) {
-                    to = tilewright_fill(to, ${k.zero_point & 255}, ${w.kernel[1] * w.depth});
+                    to = tilewright_fill(to, ${g.zeros}u, ${w.kernel[1] * w.depth});
                 } else {
-                    to = tilewright_fill(to, ${k.zero_point & 255}, (begin_column - from) * ${w.depth});
-                    to = tilewright_gather(to, ${k.source} + (row * tile->in_columns + begin_column) * ${w.depth}, (end_column - begin_column) * ${w.depth});
-                    to = tilewright_fill(to, ${k.zero_point & 255}, (from + ${w.kernel[1]} - end_column) * ${w.depth});
+                    to = tilewright_fill(to, ${g.zeros}u, (begin_column - from) * ${w.depth});
+                    to = tilewright_gather(to, (const unsigned char *)${k.source} + (row * tile->in_columns + begin_column) * ${w.depth}, (end_column - begin_column) * ${w.depth});
+                    to = tilewright_fill(to, ${g.zeros}u, (from + ${w.kernel[1]} - end_column) * ${w.depth});
                 }
 % endif
             }
@@ -317,9 +361,9 @@ static void ${f.name}(${f.parameters})
 % else:
         int units = ${"(place < full ? full : place < wide ? wide : places)" if p.pixels > 1 else "places"} - place;
         units = units < end_place - place ? units : end_place - place;
-        units = last - first < groups || units < 1 ? 1 : units;
+        units = ${"1" if k.sums else "last - first < groups || units < 1 ? 1 : units"};
         k.x_unit = pixels * ${g.depth};
-        k.y_unit = pixels * channels;
+        k.y_unit = pixels * ${times("channels", YB)};
 % endif
 % else:
         const int from = column * ${w.strides[1]} - tile->left;
@@ -340,11 +384,15 @@ static void ${f.name}(${f.parameters})
 % endif
         const int rows = ${w.kernel[0]} - above - below;
         int units = rows < ${w.kernel[0]} || last - first < groups ? 1 : spare / ${w.strides[0]} + 1;
-        units = units > end_line - line && line < end_line ? end_line - line : units;
-        k.row_step = ${f"(tile->in_columns * {w.dilations[0]} - (pixels * {g.stride} + {(g.taps - 1) * g.dilation})) * channels" if g.apart else f"tile->in_columns * {w.dilations[0] * g.depth} - {g.depth}"};
+        units = ${"1" if k.sums else "units > end_line - line && line < end_line ? end_line - line : units"};
+        k.row_step = ${f"(tile->in_columns * {w.dilations[0]} - (pixels * {g.stride} + {(g.taps - 1) * g.dilation})) * {pixel_bytes}" if g.apart else f"tile->in_columns * {w.dilations[0] * g.depth} - {g.depth}"};
 % endif
-        const ${k.x_type} *const x_first = ${f"(const {k.x_type} *)own" if p.gathered else f"{k.source} + column * {g.depth}" if whole else f"{k.source} + ((top + above * {w.dilations[0]}) * tile->in_columns + from + left) * {'channels' if g.apart else g.depth}"};
-        unsigned char *const y_first = (unsigned char *)y + (${"" if whole else "line * columns + "}column) * channels;
+        const unsigned char *const x_first = ${"own" if p.gathered else f"(const unsigned char *){k.source} + column * {g.depth}" if whole else f"(const unsigned char *){k.source} + ((top + above * {w.dilations[0]}) * tile->in_columns + from + left) * {pixel_bytes}"};
+% if k.sums:
+        ${k.y_type} *const y_first = y + (${"" if whole else "line * columns + "}column) * channels;
+% else:
+        unsigned char *const y_first = (unsigned char *)y + (${"" if whole else "line * columns + "}column) * ${times("channels", YB)};
+% endif
         k.rows = rows;
 % if k.packed:
 #ifdef TILEWRIGHT_XPULP

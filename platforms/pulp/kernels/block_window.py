@@ -8,6 +8,7 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Window:
     """A layer as the blocks see it: kernel, strides, dilations and padding of two axes; a dense layer has one tap.
+    `depth` is the bytes of a pixel.
 
     A row has `inputs` columns and `results` results; tiles of a `signal` are cut along it.
     """

@@ -6,29 +6,29 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from tilewright.numerics import SHIFTS
+from tilewright.numerics import ROUNDING
 from tilewright.operators import conv_window, remembered
 from tilewright.platform import Array, Call, Constant, Operands, Rule, TiledKernelMethods, TileView, multiple, whole
 from tilewright.platforms.generic.kernels.conv_i8 import accepts, weights_of
+from tilewright.platforms.pulp.kernels.block_costs import cycles
 from tilewright.platforms.pulp.kernels.block_i8 import (
-    WIDTH,
     BlockContext,
-    Plan,
     context,
-    cycles,
+    exact,
     plan_of,
     refusal,
     stream,
 )
+from tilewright.platforms.pulp.kernels.block_plan import WIDTH, Plan
 from tilewright.platforms.pulp.kernels.block_window import Window
 from tilewright.platforms.pulp.kernels.conv_i8 import TYPES
 from tilewright.platforms.pulp.kernels.windows import SOURCES, TILE, lines, taps, window_tile
 from tilewright.platforms.pulp.platform import PLATFORM
 
-BLOCK_SOURCES = (SHIFTS, *SOURCES, "xpulp.h", "block.h", "gather.h")
+BLOCK_SOURCES = (*ROUNDING, *SOURCES, "xpulp.h", "block.h", "gather.h")
 SUMS_WHOLE = "a sum stays in one register from the first tap to the last"
 FOURS = "weights lie in groups of four output channels"
-LAST_FOUR = "the last four channels are computed over those before them"
+LAST = "the last channels are computed over those before them"
 ONE_ROW = (1, 1, 1, 1, 0, 1)
 """Results, taps, stride, dilation, padding and inputs along the rows of a signal, which has one spatial axis."""
 
@@ -41,8 +41,9 @@ def window_of(call: Call) -> Window:
     axes = list(zip(window.outs, window.kernel, window.strides, window.dilations, window.begins, sizes, strict=True))
     (_, kh, sh, dh, top, _), (_, kw, sw, dw, left, _) = ends = axes if len(axes) == 2 else [ONE_ROW, *axes]
     bottom, right = (max(0, (out - 1) * s + (k - 1) * d + 1 - begin - size) for out, k, s, d, begin, size in ends)
+    size_bytes = depth * call.tensor(0).dtype.bits // 8
     return Window(
-        depth, call.outputs[0].shape[1], (kh, kw), (sh, sw), (dh, dw), (top, left), (bottom, right), sizes[-1],
+        size_bytes, call.outputs[0].shape[1], (kh, kw), (sh, sw), (dh, dw), (top, left), (bottom, right), sizes[-1],
         window.outs[-1], len(axes) == 1,
     )  # fmt: skip
 
@@ -61,6 +62,11 @@ def spread_weights(call: Call) -> Array:
     for group, channels in enumerate(np.split(np.arange(weights.shape[0]), groups)):
         whole[channels, group * own : (group + 1) * own] = weights[channels]
     return whole
+
+
+def _width(call: Call) -> int:
+    """Channels of a word of inputs."""
+    return 2 if call.tensor(0).dtype.bits == 16 else WIDTH
 
 
 @remembered
@@ -111,7 +117,8 @@ class BlockGroupedI8(TiledKernelMethods):
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """One stream per group of four output channels."""
         call = operands.call
-        return (stream(_together(call), call, np.moveaxis(spread_weights(call), 1, -1), ""),)
+        plan = _together(call)
+        return (stream(plan, call, np.moveaxis(spread_weights(call), 1, -1), ""), *exact(plan, call, ""))
 
     def context(self, operands: Operands) -> BlockContext:
         """The listings of the blocks, and how the cores share them."""
@@ -153,7 +160,8 @@ class BlockConvI8(TiledKernelMethods):
         """One stream per group of four output channels."""
         call = operands.call
         weights, _ = weights_of(call)
-        return (stream(_together(call), call, np.moveaxis(weights, 1, -1), "oc"),)
+        plan = _together(call)
+        return (stream(plan, call, np.moveaxis(weights, 1, -1), "oc"), *exact(plan, call, "oc"))
 
     def context(self, operands: Operands) -> BlockContext:
         """The listings of the blocks, and how the cores share them."""
@@ -179,12 +187,12 @@ class BlockDepthwiseI8(TiledKernelMethods):
     tile_type = TILE
 
     def accepts(self, call: Call) -> str | None:
-        """As many groups as input and output channels, at least four; weights and requantisation as in blocks."""
+        """As many groups as input and output channels, a word of them; weights and requantisation as in blocks."""
         channels = call.shape(0)[1]
         if call.integer("group", 1) != channels or call.outputs[0].shape[1] != channels or channels == 1:
             return "the kernel handles as many groups as channels, with one result each"
-        if channels < WIDTH:
-            return f"{channels} channels, the kernel computes {WIDTH} at once"
+        if channels < (width := _width(call)):
+            return f"{channels} channels, the kernel computes {width} at once"
         if (why := accepts(call)) is not None:
             return why
         window = window_of(call)
@@ -193,9 +201,9 @@ class BlockDepthwiseI8(TiledKernelMethods):
         return refusal(window, call, weights_of(call)[1], apart=True)
 
     def rules(self, call: Call) -> list[Rule]:
-        """Taps stay whole; channels go in fours, or stay together where four do not divide them."""
-        odd = call.shape(0)[1] % WIDTH
-        channels = whole("g", why=LAST_FOUR) if odd else [multiple("g", WIDTH, why=FOURS)]
+        """Taps stay whole; channels go in words, or stay together where they are no whole number of words."""
+        width = _width(call)
+        channels = whole("g", why=LAST) if call.shape(0)[1] % width else [multiple("g", width, why=FOURS)]
         return [*whole("n", "oc", "ic", *taps(call), why=SUMS_WHOLE), *channels]
 
     def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
@@ -207,10 +215,11 @@ class BlockDepthwiseI8(TiledKernelMethods):
         return _apart(call).scratch_bytes
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
-        """One stream per group of four channels."""
+        """One stream per word of channels."""
         call = operands.call
-        loop = "" if call.shape(0)[1] % WIDTH else "g"
-        return (stream(_apart(call), call, np.moveaxis(weights_of(call)[0], 1, -1), loop),)
+        loop = "" if call.shape(0)[1] % _width(call) else "g"
+        plan = _apart(call)
+        return (stream(plan, call, np.moveaxis(weights_of(call)[0], 1, -1), loop), *exact(plan, call, loop))
 
     def context(self, operands: Operands) -> BlockContext:
         """The listings of the blocks, and how the cores share them."""

@@ -22,7 +22,7 @@ from tilewright.platforms.pulp.kernels.windows import (
 )
 from tilewright.platforms.pulp.platform import PLATFORM
 
-TYPES = "qi8|qu8, qi8|qu8|qi4|qu4, i32? -> qi8|qu8"
+TYPES = "qi8|qu8|qi16|qu16, qi8|qu8|qi4|qu4|qi16, i32|i64? -> qi8|qu8|qi16|qu16"
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 from tilewright.platform import Call, Constant, Operands, Rule, TiledKernelMethods, TileView, multiple, whole
 from tilewright.platforms.generic.kernels.dense_i8 import accepts, matrix
+from tilewright.platforms.pulp.kernels.block_costs import cycles
 from tilewright.platforms.pulp.kernels.block_i8 import (
-    WIDTH,
     BlockContext,
     context,
-    cycles,
+    exact,
     plan_of,
     refusal,
     stream,
 )
+from tilewright.platforms.pulp.kernels.block_plan import WIDTH
 from tilewright.platforms.pulp.kernels.block_window import Window
 from tilewright.platforms.pulp.kernels.conv_block_i8 import BLOCK_SOURCES, FOURS, SUMS_WHOLE
 from tilewright.platforms.pulp.kernels.conv_i8 import TYPES
@@ -27,7 +28,7 @@ from tilewright.platforms.pulp.platform import PLATFORM
 
 def window_of(call: Call) -> Window:
     """The matrix product as a convolution with one tap; all leading axes count pixels."""
-    return Window(call.shape(0)[-1], call.outputs[0].shape[-1])
+    return Window(call.shape(0)[-1] * call.tensor(0).dtype.bits // 8, call.outputs[0].shape[-1])
 
 
 @PLATFORM.kernel("Gemm", "MatMul", types=TYPES, template="block_i8.c.mako", sources=BLOCK_SOURCES, preference=30)
@@ -56,7 +57,9 @@ class BlockDenseI8(TiledKernelMethods):
         """One stream per group of four columns."""
         call = operands.call
         weights, _ = matrix(call)
-        return (stream(plan_of(window_of(call), call), call, np.ascontiguousarray(weights.T)[:, None, None, :], "n"),)
+        plan = plan_of(window_of(call), call)
+        columns = np.ascontiguousarray(weights.T)[:, None, None, :]
+        return (stream(plan, call, columns, "n"), *exact(plan, call, "n"))
 
     def context(self, operands: Operands) -> BlockContext:
         """The listings of the blocks, and how the cores share them."""

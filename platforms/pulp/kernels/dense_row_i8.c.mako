@@ -19,7 +19,7 @@ static void ${f.name}(${f.parameters})
 #ifdef TILEWRIGHT_XPULP
     while (n < end) {
         const int columns = end - n < 4 ? end - n : 4;
-        const tilewright_columns k = {a, w + n * ${k.column_words}, (unsigned char *)y + n};
+        const tilewright_columns k = {a, w + n * ${k.column_words}, (unsigned char *)(y + n)};
         if (columns == 4) {
             ${f.name}_4(&k);
         } else if (columns == 3) {
@@ -34,8 +34,8 @@ static void ${f.name}(${f.parameters})
 #else
     for (; n < end; n++) {
         const int32_t *const column = w + n * ${k.column_words};
-        const signed char *const weights = (const signed char *)(column + 1);
-        const int32_t *const numbers = column + ${1 + k.depth // 4};
+        const ${k.w_type} *const weights = (const ${k.w_type} *)(const void *)(column + 1);
+        const int32_t *const numbers = column + ${1 + k.words};
         int32_t acc = column[0];
         for (int i = 0; i < ${k.depth}; i++) {
             acc += a[i] * weights[i];

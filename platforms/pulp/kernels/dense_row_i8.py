@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from tilewright.numerics import C_TYPES, SHIFTS, accumulator
+from tilewright.numerics import C_TYPES, SHIFTS, accumulator, proof
 from tilewright.platform import Call, Constant, DType, Operands, Rule, TiledKernelMethods, TileView, multiple, whole
 from tilewright.platforms.generic.kernels.dense_i8 import accepts, matrix
 from tilewright.platforms.pulp.kernels.block_asm import Streamed
@@ -38,7 +38,9 @@ class RowContext:
 
     x_type: str
     y_type: str
+    w_type: str
     depth: int
+    words: int
     column_words: int
     requantise: Streamed
     texts: tuple[tuple[int, str], ...]
@@ -58,9 +60,12 @@ class DenseRowI8(TiledKernelMethods):
         depth = call.shape(0)[-1]
         if call.tensor(0).elements != depth:
             return "the left-hand side has more than one row"
-        if depth % WIDTH:
-            return f"{depth} codes of the left-hand side are no multiple of {WIDTH}"
-        return accepts(call) or refusal(Window(depth, call.outputs[0].shape[-1]), call, matrix(call)[1])
+        if depth % (lanes := _lanes(call)):
+            return f"{depth} codes of the left-hand side are no multiple of {lanes}"
+        if proof(call).fixed is None:
+            return "the requantisation has no 32-bit form"
+        window = Window(depth * WIDTH // lanes, call.outputs[0].shape[-1])
+        return accepts(call) or refusal(window, call, matrix(call)[1])
 
     def rules(self, call: Call) -> list[Rule]:
         """The sum stays whole; every core has a column."""
@@ -68,7 +73,7 @@ class DenseRowI8(TiledKernelMethods):
 
     def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
         """Of the core that has most: a load of four codes, then one of weights and a product for every column."""
-        words = call.shape(0)[-1] // WIDTH
+        words = call.shape(0)[-1] // _lanes(call)
         columns = -(-sizes["n"] // CORES)
         blocks, over = columns // WIDTH, columns % WIDTH
         work = blocks * _block_cycles(words, WIDTH) + (over > 0) * _block_cycles(words, over)
@@ -77,7 +82,8 @@ class DenseRowI8(TiledKernelMethods):
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """One stream per column."""
         call = operands.call
-        weights = np.ascontiguousarray(matrix(call)[0].T.astype(np.int8))
+        lane = np.int8 if _lanes(call) == WIDTH else np.int16
+        weights = np.ascontiguousarray(matrix(call)[0].T.astype(lane))
         columns = weights.shape[0]
         start = np.broadcast_to(accumulator(call).start, (columns,))[:, None]
         words = np.hstack([start, weights.view("<i4"), requantise_of(call).columns(columns)]).astype(np.int32)
@@ -87,18 +93,25 @@ class DenseRowI8(TiledKernelMethods):
         """Types, words of a column, and a statement for each number of columns."""
         call = operands.call
         streamed = requantise_of(call)
-        words = call.shape(0)[-1] // WIDTH
-        unsigned = call.tensor(0).dtype is DType.U8
-        texts = tuple((n, listing(n, words, unsigned, streamed).text("        ")) for n in range(WIDTH, 0, -1))
+        words = call.shape(0)[-1] // _lanes(call)
+        dot = f"pv.sdot{'sp' if call.tensor(0).dtype.is_signed else 'usp'}.{'b' if _lanes(call) == WIDTH else 'h'}"
+        y_bytes = call.outputs[0].dtype.bits // 8
+        texts = tuple((n, listing(n, words, dot, streamed, y_bytes).text("        ")) for n in range(WIDTH, 0, -1))
         types = C_TYPES[call.tensor(0).dtype], C_TYPES[call.outputs[0].dtype]
-        return RowContext(*types, call.shape(0)[-1], 1 + words + streamed.words, streamed, texts)
+        w_type = "signed char" if _lanes(call) == WIDTH else "int16_t"
+        return RowContext(*types, w_type, call.shape(0)[-1], words, 1 + words + streamed.words, streamed, texts)
 
     def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
         """Columns of one tile."""
         return {"rows": 1, "columns": view.size("n")}
 
 
-def listing(columns: int, words: int, unsigned: bool, requantise: Streamed) -> Listing:
+def _lanes(call: Call) -> int:
+    """Codes of a word of the row."""
+    return 2 if call.tensor(0).dtype.bits == 16 else WIDTH
+
+
+def listing(columns: int, words: int, dot: str, requantise: Streamed, y_bytes: int) -> Listing:
     """So many columns side by side: a0 walks over the row, a1 and a3 to a5 over the columns."""
     out, streams, sums, form = Listing(), STREAMS[:columns], SUMS[:columns], requantise.form
     out(f"lw a1, {W}+%[k]", f"lw a0, {X}+%[k]", f"lw a2, {Y}+%[k]")
@@ -107,7 +120,6 @@ def listing(columns: int, words: int, unsigned: bool, requantise: Streamed) -> L
         out(*(f"add {to}, {at}, t0" for at, to in pairwise(streams)))
     out(*(f"p.lw {total}, 4, {at}" for total, at in zip(sums, streams, strict=True)))
     out(*constant("t0", words))
-    dot = "pv.sdotusp.b" if unsigned else "pv.sdotsp.b"
     out.begin_loop("t0")
     out("p.lw t1, 4, a0", *(f"p.lw {LOADED[i]}, 4, {at}" for i, at in enumerate(streams)))
     out(*(f"{dot} {total}, t1, {LOADED[i]}" for i, total in enumerate(sums)))
@@ -127,7 +139,7 @@ def listing(columns: int, words: int, unsigned: bool, requantise: Streamed) -> L
     out(*constant("t0", form.low), *constant("t1", form.high))
     for total in sums:
         out(f"p.max {total}, {total}, t0", f"p.min {total}, {total}, t1")
-    out(*(f"sb {total}, {at}(a2)" for at, total in enumerate(sums)))
+    out(*(f"s{'bh'[y_bytes - 1]} {total}, {y_bytes * at}(a2)" for at, total in enumerate(sums)))
     return out
 
 

@@ -14,17 +14,17 @@ static inline unsigned char *tilewright_gather(unsigned char *to, const void *fr
     return to;
 }
 
-/* `bytes` times the same byte. */
-static inline unsigned char *tilewright_fill(unsigned char *to, unsigned char value, int bytes)
+/* `bytes` bytes of a word that is repeated. */
+static inline unsigned char *tilewright_fill(unsigned char *to, uint32_t word, int bytes)
 {
 #ifdef TILEWRIGHT_XPULP
-    const uint32_t word = value * 0x01010101u;
     for (; bytes >= 4; bytes -= 4) {
         __asm__ volatile("p.sw %1, 4, %0" : "+r"(to) : "r"(word) : "memory");
     }
 #endif
     for (; bytes > 0; bytes--) {
-        *to++ = value;
+        *to++ = (unsigned char)word;
+        word = word >> 8 | word << 24;
     }
     return to;
 }

@@ -12,6 +12,8 @@ __asm__(".macro p.lw rd, post, base\n .insn i 0x0b, 2, \\rd, \\post(\\base)\n .e
         ".macro pv.dotsp.b rd, rs1, rs2\n .insn r 0x57, 1, 0x4c, \\rd, \\rs1, \\rs2\n .endm\n"
         ".macro pv.sdotsp.b rd, rs1, rs2\n .insn r 0x57, 1, 0x5c, \\rd, \\rs1, \\rs2\n .endm\n"
         ".macro pv.sdotusp.b rd, rs1, rs2\n .insn r 0x57, 1, 0x54, \\rd, \\rs1, \\rs2\n .endm\n"
+        ".macro pv.sdotsp.h rd, rs1, rs2\n .insn r 0x57, 0, 0x5c, \\rd, \\rs1, \\rs2\n .endm\n"
+        ".macro pv.sdotusp.h rd, rs1, rs2\n .insn r 0x57, 0, 0x54, \\rd, \\rs1, \\rs2\n .endm\n"
         ".macro pv.packlo.b rd, rs1, rs2\n .insn r 0x57, 1, 0x70, \\rd, \\rs1, \\rs2\n .endm\n"
         ".macro pv.packhi.b rd, rs1, rs2\n .insn r 0x57, 1, 0x6c, \\rd, \\rs1, \\rs2\n .endm\n"
         ".macro pv.pack.h rd, rs1, rs2\n .insn r 0x57, 0, 0x68, \\rd, \\rs1, \\rs2\n .endm\n"
