@@ -202,12 +202,12 @@ static void tw_command(const tilewright_copy *copy, uint32_t near, uint32_t far)
     }
 }
 
-/* Rows of a list, brought beside the core by the DMA itself: from L2 the core takes 15 cycles for each of their words. Where
- * its stack lies in L2 too they stay there. */
+/* Rows of a list, brought beside the core by the DMA itself: from L2 the core takes 15 cycles for each of their words. They stay
+ * where they are if its stack lies in L2 too, or they in L1. */
 static const tilewright_copy *tw_brought(const tilewright_copy *rows, int many, tilewright_copy *near)
 {
     uint32_t bit;
-    if (many < 3 || (uint32_t)(uintptr_t)near - TW_L1 >= TW_L1_LARGEST) {
+    if (many < 3 || (uint32_t)(uintptr_t)near - TW_L1 >= TW_L1_LARGEST || (uint32_t)(uintptr_t)rows - TW_L1 < TW_L1_LARGEST) {
         return rows;
     }
     bit = 1u << TW_DMA;

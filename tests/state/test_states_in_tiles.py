@@ -17,6 +17,7 @@ from tilewright.memory.placed import PlacedPlan
 from tilewright.options import CompileOptions, StateWish
 from tilewright.plan.aliasing.states import settle_states
 from tilewright.plan.execute import first_value, run_slots
+from tilewright.plan.tile_order import loads_before_stores
 from tilewright.run.build import build
 from tilewright.run.simulate import execute
 from tilewright.target import load_target
@@ -35,13 +36,14 @@ def _window(newest_first: bool) -> list[onnx.NodeProto]:
 DECAY = [node("Mul", "h half", "m", "decay"), node("Add", "m x", "h_out", "add")]
 
 
-def _compiled(nodes: Sequence[onnx.NodeProto], frames: int, folder: Path) -> Compiled:
+def _compiled(nodes: Sequence[onnx.NodeProto], frames: int, folder: Path, l1: int = 4096) -> Compiled:
     values = {f"n{value}": np.array([value]) for value in (0, 1, 9, 99)}
     values |= {"axis": np.array([2]), "half": np.array([0.5], np.float32)}
     end = node("ReduceSum", "h_out", "y", "end", keepdims=0)
     given = {"x": (*WINDOW[:2], frames, WINDOW[3]), "h": WINDOW}
-    onnx.save(onnx_model([*nodes, end], given, ["y", "h_out"], values), folder / "n.onnx")
-    options = CompileOptions(state=StateWish((("h", "h_out"),)), level_sizes={"l1": 4096})
+    more = ["t"] * any("t" in one.output for one in nodes)
+    onnx.save(onnx_model([*nodes, end], given, ["y", "h_out", *more], values), folder / "n.onnx")
+    options = CompileOptions(state=StateWish((("h", "h_out"),)), level_sizes={"l1": l1})
     return compile_model(folder / "n.onnx", options, load_target("qemu_pulp"))
 
 
@@ -49,11 +51,35 @@ def _compiled(nodes: Sequence[onnx.NodeProto], frames: int, folder: Path) -> Com
     ("nodes", "frames"), [(_window(False), 1), (_window(True), 1), (DECAY, 10)], ids=["window", "newest first", "decay"]
 )  # fmt: skip
 def test_tiles_write_over_the_state_that_they_read(nodes: list[onnx.NodeProto], frames: int, tmp_path: Path) -> None:
-    board = load_target("qemu_pulp")
     compiled = _compiled(nodes, frames, tmp_path)
-    plan = compiled.plan
-    assert [pair.in_place for pair in plan.state] == [True]
-    assert max(i.schedule.tiles for i in plan.instructions if i.schedule is not None) > 1
+    assert [pair.in_place for pair in compiled.plan.state] == [True]
+    assert max(i.schedule.tiles for i in compiled.plan.instructions if i.schedule is not None) > 1
+    _run(compiled, tmp_path)
+
+
+CUT = [node("Slice", "h n1 n9 axis", "s", "cut"), node("Add", "h x", "h_out", "add"), node("Neg", "s", "t", "turn")]
+
+
+@pytest.mark.parametrize("nodes", [DECAY, CUT], ids=["decay", "a part read for itself"])
+def test_at_a_sitting_a_state_is_written_when_all_have_read_it(nodes: list[onnx.NodeProto], tmp_path: Path) -> None:
+    compiled = _compiled(nodes, 10, tmp_path, 65536)
+    assert any(i.schedule is not None and i.schedule.starts for i in compiled.plan.instructions)
+    assert [pair.in_place for pair in compiled.plan.state] == [True]
+    _run(compiled, tmp_path)
+
+
+def test_a_later_stage_of_a_sitting_may_load_what_one_before_has_stored(tmp_path: Path) -> None:
+    plan = _compiled(CUT, 10, tmp_path, 65536).plan
+    (schedule,) = (i.schedule for i in plan.instructions if i.schedule is not None and i.schedule.starts)
+    stages = {stage.node: stage for stage in schedule.stages}
+    later = replace(schedule, stages=(stages["add"], stages["cut"], stages["turn"]))
+    assert loads_before_stores(schedule, ("cut", 0), ("add", 0))
+    assert not loads_before_stores(later, ("cut", 0), ("add", 0))
+
+
+def _run(compiled: Compiled, tmp_path: Path) -> None:
+    """Some calls on a played cluster, as NumPy computes them."""
+    board, plan = load_target("qemu_pulp"), compiled.plan
     write(compiled, tmp_path / "project")
     draw, shape = np.random.default_rng(0), plan.slots[plan.input_slots[0]].tensor.shape
     calls = [draw.standard_normal(shape).astype(np.float32) for _ in range(CALLS)]

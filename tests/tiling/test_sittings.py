@@ -14,7 +14,7 @@ from tilewright.tiling.apply import apply_solution
 from tilewright.tiling.check import ScheduleFault, check
 from tilewright.tiling.hierarchy import hierarchy
 from tilewright.tiling.options import works_of
-from tilewright.tiling.schedule import Operand, TileSchedule
+from tilewright.tiling.schedule import Errand, Operand, TileSchedule
 from tilewright.tiling.sitting import reading_of, sitting_of
 from tilewright.tiling.solution import NodeTiling, solution_of
 from tilewright.tiling.switches import TileOptions
@@ -66,7 +66,7 @@ def test_buffers_are_inside_the_level(network: Network, name: str, kib: int) -> 
 
 def test_copies_start_ahead(network: Network) -> None:
     schedule = longest(tiled(network, "ad_int8"))
-    assert any(start < number - 1 for number, start in enumerate(schedule.starts))
+    assert any(start < int(key.partition(".")[0]) - 1 for key, start in schedule.starts.items())
 
 
 def test_a_part_of_what_lies_there_whole_is_not_read(network: Network) -> None:
@@ -97,7 +97,7 @@ def test_impossible_sittings_are_refused(network: Network, change: str) -> None:
     one = solution.pop(next(place for place, each in enumerate(solution) if each.starts))
     nodes = one.nodes[::2] if change == "every other node" else one.nodes
     sizes = {"n": 8} if change == "cut" else {}
-    starts = tuple(range(len(nodes))) if change == "late copies" else one.starts[: len(nodes)]
+    starts = dict.fromkeys(one.starts, 0) if change == "late copies" else one.starts
     solution.append(NodeTiling(nodes, sizes, tuple(sizes), change == "second buffers", starts=starts))
     solution += [NodeTiling((name,), {}, (), False) for name in one.nodes if name not in nodes]
     with pytest.raises(UsageError, match="cannot be computed at one sitting"):
@@ -122,28 +122,41 @@ def overlapping(schedule: TileSchedule) -> TileSchedule:
     return changed(schedule, lambda _, o: o.key == key, offset=weights.offset)
 
 
+def begun(schedule: TileSchedule, stage: int, start: int) -> TileSchedule:
+    """The sitting with the copies of one stage started elsewhere."""
+    starts = {key: start if key.startswith(f"{stage}.") else old for key, old in schedule.starts.items()}
+    return replace(schedule, starts=starts)
+
+
+def reads(number: int, operand: Operand) -> bool:
+    return number == 4 and operand.kind == "local" and operand.index >= 0
+
+
 FAULTS: dict[str, tuple[Callable[[TileSchedule], TileSchedule], str]] = {
     "overlap": (overlapping, "overlap"),
-    "copies that start too late": (
-        lambda s: replace(s, starts=(*s.starts[:3], 3, *s.starts[4:])), "copies of stage 3 .* start beside stage 3",
-    ),
-    "copies out of order": (
-        lambda s: replace(s, starts=(*s.starts[:-2], len(s.starts) - 3, -1)), "start beside",
-    ),
-    "copies over what is still read": (
-        lambda s: replace(s, starts=(-1,) * len(s.starts)), "overlap|lists of copies",
-    ),
-    "a result that nobody has made": (
-        lambda s: changed(s, lambda n, o: n == 4 and o.kind == "local" and o.index >= 0, key="9.i.x"), "nothing has",
-    ),
-    "a result read elsewhere": (
-        lambda s: changed(s, lambda n, o: n == 4 and o.kind == "local" and o.index >= 0, offset=0), "lies at",
-    ),
+    "copies that start too late": (lambda s: begun(s, 3, 3), "is copied from stage 3 on"),
+    "copies over what is still read": (lambda s: replace(s, starts=dict.fromkeys(s.starts, -1)), "overlap"),
+    "a copy that nobody knows of": (lambda s: replace(s, starts={**s.starts, "9.c.w": 0}), "when they start"),
+    "a result that nobody has made": (lambda s: changed(s, reads, key="9.i.x"), "nothing has"),
+    "a result read elsewhere": (lambda s: changed(s, reads, offset=0), "lies at"),
     "a result that is not stored": (
         lambda s: changed(s, lambda _, o: o.kind == "output", kind="local", index=-1), "claims to move",
     ),
-    "a start too few": (lambda s: replace(s, starts=s.starts[:-1]), "is cut|start"),
+    "an errand that reads what is not stored": (
+        lambda s: replace(s, errands=(Errand("e", 2, frozenset({_made(s, 1)}), frozenset()),)), "not stored by then",
+    ),
+    "an errand whose result was copied before": (
+        lambda s: replace(s, errands=(Errand("e", 2, frozenset(), frozenset({_copied(s)})),)), "before 'e' writes it",
+    ),
 }  # fmt: skip
+
+
+def _made(schedule: TileSchedule, stage: int) -> str:
+    return next(o.tensor for o in schedule.stages[stage].operands if o.kind == "local" and o.index < 0)
+
+
+def _copied(schedule: TileSchedule) -> str:
+    return next(o.tensor for o in schedule.stages[0].operands if o.kind == "input")
 
 
 @pytest.mark.parametrize("fault", FAULTS)

@@ -11,11 +11,12 @@ from pathlib import Path
 from tilewright.codegen.c_types import constant_address
 from tilewright.codegen.choices import left_to_do
 from tilewright.codegen.code_counts import FunctionCounts, FunctionText, count
+from tilewright.codegen.comments import safe
 from tilewright.codegen.parameters import parameters, parameters_of
 from tilewright.codegen.pointers import Memories, Pointer, address, caller_name, pointer
 from tilewright.codegen.render import render
 from tilewright.codegen.row_chain import chain_text
-from tilewright.codegen.sitting import TURNS, given_homes, sitting_function
+from tilewright.codegen.sitting import TURNS, ErrandCall, given_to, sitting_function
 from tilewright.codegen.staging import copied, staging
 from tilewright.codegen.terms import plus
 from tilewright.codegen.tiled import (
@@ -33,6 +34,7 @@ from tilewright.memory.placed import PlacedPlan
 from tilewright.plan.plan import Aliasing, ExecutionPlan, Instruction
 from tilewright.platform import Kernel, Operands
 from tilewright.rows.chain import RowChain
+from tilewright.tiling.schedule import TileSchedule
 
 _NAME = "LAYER_FUNCTION_NAME"
 _BROUGHT = re.compile(r"\btilewright_\w+|\bTILEWRIGHT_\w+")
@@ -178,18 +180,20 @@ def render_functions(
         if instruction.schedule is not None:
             members = _members(placed, instruction, kernel_of, prefix, memories, moved)
             name = f"{prefix}_layer{instruction.index}"
-            sits = bool(instruction.schedule.starts)
-            text, layer_bytes = (sitting_function if sits else tiled_function)(
-                name, fast_memory(memories.fast, instruction), plan, instruction.schedule, members
-            )
+            fast = fast_memory(memories.fast, instruction)
+            if instruction.schedule.starts:
+                errands = _errands(placed, instruction.schedule, kernel_of, prefix, memories, moved)
+                text, layer_bytes = sitting_function(name, fast, plan, instruction.schedule, members, errands)
+                arguments = [one.argument for one in given_to(instruction.schedule, members, errands)]
+                sources += [TURNS] * (TURNS not in sources)
+            else:
+                text, layer_bytes = tiled_function(name, fast, plan, instruction.schedule, members)
+                arguments = [home.argument for member in members for home in member.homes]
             layers.append(FunctionText(name, text, "layer", instruction.index))
             table_bytes += layer_bytes
-            sources += [TURNS] * (sits and TURNS not in sources)
-            homes = given_homes(members) if sits else tuple(home for member in members for home in member.homes)
-            calls.append(LayerCall(instruction, name, tuple(home.argument for home in homes)))
-        elif instruction.name not in scheduled:
-            arguments = _arguments(placed, instruction, prefix, memories, moved)
-            calls.append(LayerCall(instruction, name, arguments))
+            calls.append(LayerCall(instruction, name, tuple(arguments)))
+        elif instruction.name not in scheduled and not instruction.errand_of:
+            calls.append(LayerCall(instruction, name, _arguments(placed, instruction, prefix, memories, moved)))
     staged = staging(placed, prefix, memories, elsewhere or {})
     early = [LayerCall(one.instruction, one.function.name, (Pointer(one.argument),), one.once) for one in staged]
     calls = sorted([*early, *calls], key=lambda call: call.instruction.index)  # stable: copies before their layer
@@ -258,6 +262,25 @@ def _members(
         apart = read_in_place(plan, instruction, number, len(schedule.stages) > 1, addresses)
         members.append(Member(instruction, stage, kernel_of[stage.node], (*homes, *apart)))
     return members
+
+
+def _errands(
+    placed: PlacedPlan, schedule: TileSchedule, kernel_of: Mapping[str, str], prefix: str, memories: Memories,
+    moved: Mapping[int, str],
+) -> list[ErrandCall]:  # fmt: skip
+    """What the driver calls during a sitting."""
+    by_name = {instruction.name: instruction for instruction in placed.plan.instructions}
+    calls = []
+    for errand in schedule.errands:
+        instruction = by_name[errand.node]
+        arguments = _arguments(placed, instruction, prefix, memories, moved)
+        comment = f"{safe(instruction.op_name)} '{safe(instruction.name)}'"
+        listed = parameters(placed.plan, instruction)
+        slots = (*(slot for slot in instruction.inputs if slot >= 0), *instruction.outputs)
+        tensors = [placed.plan.slots[slot].tensor.name for slot in slots]
+        tensors += ["" for _ in listed[len(tensors) :]]
+        calls.append(ErrandCall(errand, kernel_of[errand.node], listed, arguments, tuple(tensors), comment))
+    return calls
 
 
 def _restrict(kernel: Kernel) -> str:

@@ -11,10 +11,13 @@ from tilewright.memory.placed import PlacedPlan
 
 @dataclass(frozen=True)
 class Pointer:
-    """An argument of a layer function as C; `caller` names the parameter of `run` that it is, if it is one."""
+    """An argument of a layer function as C; `caller` names the parameter of `run` that it is, if it is one. `place` is
+    the first byte without a type, which arguments for the same bytes have in common.
+    """
 
     text: str
     caller: str = ""
+    place: str = ""
 
 
 @dataclass(frozen=True)
@@ -52,9 +55,9 @@ def pointer(placed: PlacedPlan, slot: int, memories: Memories, readonly: bool) -
     c_type = f"{'const ' if readonly else ''}{C_TYPES[placed.plan.slots[slot].tensor.dtype]}"
     own = address(placed, slot, memories)
     if own is not None:
-        return Pointer(f"({c_type} *)(void *){own if own.isidentifier() else f'({own})'}")
+        return Pointer(f"({c_type} *)(void *){own if own.isidentifier() else f'({own})'}", place=own)
     caller = caller_name(placed, slot)
-    return Pointer(f"({c_type} *){caller}", caller)
+    return Pointer(f"({c_type} *){caller}", caller, caller)
 
 
 def caller_name(placed: PlacedPlan, slot: int) -> str:

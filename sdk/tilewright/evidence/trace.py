@@ -162,6 +162,8 @@ def _instruction(
     why = ""
     if instruction.fused_into:
         why = f"computed tile by tile inside of '{printable(instruction.fused_into)}'"
+    elif instruction.errand_of:
+        why = f"computed by the core that drives the others, during the sitting of '{printable(instruction.errand_of)}'"
     elif not lines and instruction.aliasing is not None:
         why = "operands and results are the same bytes: there is nothing to compute"
     elif instruction.call.node.domain == DOMAIN:

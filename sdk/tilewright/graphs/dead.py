@@ -24,7 +24,7 @@ def eliminate_dead(plan: ExecutionPlan) -> Eliminated:
     chains: set[str] = set()
     for instruction in reversed(plan.instructions):
         _with_roots(plan, needed)
-        if needed.intersection(instruction.outputs) or instruction.fused_into in chains:
+        if needed.intersection(instruction.outputs) or (instruction.fused_into or instruction.errand_of) in chains:
             needed_instructions.append(instruction.index)
             chains.add(instruction.name)
             needed.update(slot for slot in instruction.inputs if slot >= 0)
@@ -49,7 +49,10 @@ def _compact(plan: ExecutionPlan, remaining: list[int], needed: set[int]) -> Exe
     slots = _renumber(used)
     frozen = _renumber(f for i in instructions for f in i.frozen)
     times = {old: new for new, old in enumerate(remaining)}
-    groups = [tuple(times[i] for i in range(low, high) if i in times) for low, high in plan.groups]
+    groups, sittings = (
+        [tuple(times[i] for i in range(low, high) if i in times) for low, high in runs]
+        for runs in (plan.groups, plan.sittings)
+    )
 
     def slot(index: int) -> int:
         return slots[index] if index >= 0 else -1
@@ -79,6 +82,7 @@ def _compact(plan: ExecutionPlan, remaining: list[int], needed: set[int]) -> Exe
         output_slots=tuple(map(slot, plan.output_slots)),
         state=tuple(StatePair(slot(pair.state), slot(pair.source)) for pair in plan.state),
         groups=tuple((group[0], group[-1] + 1) for group in groups if len(group) > 1),
+        sittings=tuple((run[0], run[-1] + 1) for run in sittings if len(run) > 1),
     )
     check(compact)
     return compact

@@ -59,7 +59,7 @@ def _carry_out(placed: PlacedPlan, together: tuple[Instruction, ...], held: Arra
             if where is not None and _value(plan, slot) not in written and (held[where] != _value(plan, slot)).any():
                 raise _bug(placed, slot, f"is overwritten when '{instruction.name}' reads it")
     schedule = together[-1].schedule
-    if schedule is not None and _in_tiles(placed, together, schedule):
+    if schedule is not None and not schedule.starts and _in_tiles(placed, together, schedule):
         _carry_out_tiles(placed, together, schedule, held)
         return
     for instruction in together:
@@ -67,7 +67,7 @@ def _carry_out(placed: PlacedPlan, together: tuple[Instruction, ...], held: Arra
             where = _bytes(placed, slot)
             if where is None:
                 continue
-            for reader in together:
+            for reader in () if instruction.name in plan.seated else together:  # a stage loads all before it stores
                 _hold_apart(placed, reader, (instruction, place), where)
             held[where] = slot
 

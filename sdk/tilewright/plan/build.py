@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -42,12 +43,14 @@ def build(tiled: TiledGraph, *, constants: bool = True) -> ExecutionPlan:
     slots = _Slots(tiled)
     inputs = {name: slots.add(graph.model.tensors[name]) for name in graph.model.inputs}
     frozen = Constants()
+    errands = {e.node: last for last, schedule in tiled.schedules.items() for e in schedule.errands}
     instructions: list[Instruction] = []
     for bound in graph.nodes:
         if bound.kernel is None:
             slots.add(bound.call.outputs[0], (slots.by_name[bound.call.node.inputs[0]], 0))
         else:
-            instructions.append(_instruction(tiled, bound, slots, frozen, len(instructions), constants))
+            one = _instruction(tiled, bound, slots, frozen, len(instructions), constants)
+            instructions.append(replace(one, errand_of=errands.get(one.name, "")))
     made = {name: slots.by_name[tensor] for name, tensor in zip(graph.output_names, graph.model.outputs, strict=True)}
     present = {state.present for state in graph.model.states}
     results = tuple(name for name in graph.output_names if name not in present)
@@ -65,7 +68,8 @@ def build(tiled: TiledGraph, *, constants: bool = True) -> ExecutionPlan:
         compute_bytes=tiled.compute_bytes,
         stack_bytes=tiled.stack_bytes,
         state=tuple(_pair(graph.model, one, inputs, made) for one in graph.model.states),
-        groups=_chains(instructions),
+        groups=_chains(instructions, sitting=False),
+        sittings=_chains(instructions, sitting=True),
     )
 
 
@@ -90,12 +94,13 @@ def first_value(tensor: Tensor, state: State) -> Array | None:
     return value if value.any() else None
 
 
-def _chains(instructions: Sequence[Instruction]) -> tuple[tuple[int, int], ...]:
-    """Fused chains as runs of instructions [first, end)."""
+def _chains(instructions: Sequence[Instruction], *, sitting: bool) -> tuple[tuple[int, int], ...]:
+    """Fused chains, or sittings, as runs of instructions [first, end)."""
     at = {instruction.name: instruction.index for instruction in instructions}
+    sit = {i.name for i in instructions if i.schedule is not None and i.schedule.starts}
     first: dict[int, int] = {}
     for instruction in instructions:
-        if instruction.fused_into:
+        if instruction.fused_into and (instruction.fused_into in sit) == sitting:
             last = at[instruction.fused_into]
             first[last] = min(first.get(last, last), instruction.index)
     return tuple((low, last + 1) for last, low in sorted(first.items()))

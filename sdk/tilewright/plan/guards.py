@@ -80,9 +80,9 @@ def guards_of(plan: ExecutionPlan) -> Guards:
 
 
 def _units(plan: ExecutionPlan) -> list[tuple[Instruction, ...]]:
-    """The instructions one by one, those of a group together."""
+    """The instructions one by one, those of a call together."""
     units, at = list[tuple[Instruction, ...]](), 0
-    for low, high in (*plan.groups, (len(plan.instructions),) * 2):
+    for low, high in (*plan.calls, (len(plan.instructions),) * 2):
         units += [(instruction,) for instruction in plan.instructions[at:low]]
         if low < high:
             units.append(plan.instructions[low:high])

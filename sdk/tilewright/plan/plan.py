@@ -87,8 +87,8 @@ class Instruction:
     """One bound node. `inputs` are slots of the run-time operands in operand order, -1 for an omitted or constant one.
 
     `frozen` are indices into the plan's frozen slots, in the order in which the kernel declared them. `fused_into` is
-    the name of the instruction whose schedule runs this one as one of its stages, empty for all others. With `aliasing`
-    the kernel is not called.
+    the name of the instruction whose schedule runs this one as one of its stages, empty for all others; `errand_of`
+    that of the instruction during whose sitting the driver runs this one. With `aliasing` the kernel is not called.
     """
 
     index: int
@@ -102,6 +102,7 @@ class Instruction:
     schedule: TileSchedule | None = None
     fused_into: str = ""
     aliasing: Aliasing | None = None
+    errand_of: str = ""
 
     @property
     def name(self) -> str:
@@ -148,7 +149,8 @@ class ExecutionPlan:
     """Instructions in order, slots, constants; `input_slots` and `output_slots` in the model's order.
 
     `state` are the slots that keep a value between runs; they are no inputs. `groups` are runs of instructions
-    [first, end) that a backend computes in one sweep: for lifetimes each is one instruction.
+    [first, end) that a backend computes in one sweep: for lifetimes each is one instruction. Those of `sittings` run in
+    one call too, but at home one after the other.
     """
 
     name: str
@@ -165,6 +167,12 @@ class ExecutionPlan:
     stack_bytes: int = 0
     state: tuple[StatePair, ...] = ()
     groups: tuple[tuple[int, int], ...] = ()
+    sittings: tuple[tuple[int, int], ...] = ()
+
+    @cached_property
+    def calls(self) -> tuple[tuple[int, int], ...]:
+        """Runs of instructions [first, end) that are one call: they run together or not at all."""
+        return tuple(sorted((*self.groups, *self.sittings)))
 
     @property
     def instruction_count(self) -> int:
@@ -186,6 +194,12 @@ class ExecutionPlan:
         """Bytes of scratch in the compute level of every node that a tile schedule runs."""
         schedules = (i.schedule for i in reversed(self.instructions) if i.schedule is not None)
         return {stage.node: stage.scratch_bytes for schedule in schedules for stage in reversed(schedule.stages)}
+
+    @cached_property
+    def seated(self) -> frozenset[str]:
+        """Names of the instructions that are stages of sittings."""
+        schedules = (i.schedule for i in self.instructions if i.schedule is not None and i.schedule.starts)
+        return frozenset(name for schedule in schedules for name in schedule.nodes)
 
     @property
     def constants_apart(self) -> Mapping[str, int]:
@@ -224,9 +238,10 @@ class ExecutionPlan:
 
 def caller_of(plan: ExecutionPlan, instruction: Instruction) -> Instruction:
     """The instruction whose call runs this one: that of its schedule, or itself."""
-    if not instruction.fused_into:
+    caller = instruction.fused_into or instruction.errand_of
+    if not caller:
         return instruction
-    return next(one for one in plan.instructions if one.name == instruction.fused_into)
+    return next(one for one in plan.instructions if one.name == caller)
 
 
 def view_root(plan: ExecutionPlan, slot: int) -> int:

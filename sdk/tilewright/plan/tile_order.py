@@ -26,6 +26,8 @@ def loads_before_stores(schedule: TileSchedule, read: Port, written: Port) -> bo
         return False
     if source.bits != target.bits or prod(source.shape) != prod(target.shape):
         return False
+    if schedule.starts:  # what a stage loads is there before it begins, what it makes is stored behind it
+        return schedule.nodes.index(read[0]) <= schedule.nodes.index(written[0])
     from_, to = _places(source), _places(target)
     loaded = np.full(prod(target.shape), -1, np.int64)
     steps = list(schedule.steps())

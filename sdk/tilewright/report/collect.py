@@ -100,7 +100,7 @@ def layer_reports(placed: PlacedPlan, graph: BoundGraph, core: Core) -> tuple[La
             loaded_bytes=None,
             stored_bytes=None,
             operand_bytes=operand_bytes(plan, i),
-            fused_into=i.fused_into,
+            fused_into=i.fused_into or i.errand_of,
             part_of=i.call.node.part_of,
             modelled_cycles=modelled_cycles(plan, i, platform),
             engine=i.kernel.engine if i.aliasing is None else "",

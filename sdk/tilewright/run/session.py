@@ -208,9 +208,13 @@ def results_of(placed: PlacedPlan) -> tuple[LayerResult, ...]:
     """Every result of the plan that lies in the network's own memory, in the order of instructions."""
     plan = placed.plan
     results = []
+    last = {slot: storage.last for storage in placed.storages for slot in storage.members}
+    during = {index: high - 1 for low, high in plan.sittings for index in range(low, high)}
     for instruction in plan.instructions:
         for slot in instruction.outputs:
             tensor = plan.slots[slot].tensor
+            if instruction.index in during and last.get(slot, -1) < during[instruction.index]:
+                continue  # others may have its bytes when the call ends
             for offsets, symbol in ((placed.slot_offsets, ""), (placed.state_offsets, STATE)):
                 if slot in offsets:
                     behind = caller_of(plan, instruction).index

@@ -49,12 +49,12 @@ def _chain_in(item: Any) -> RowChain:
 
 def _tiling_out(one: NodeTiling) -> dict[str, Any]:
     return {"nodes": list(one.nodes), "sizes": dict(one.sizes), "order": list(one.order), "double": one.double,
-            "constants": one.constants, "starts": list(one.starts)}  # fmt: skip
+            "constants": one.constants, "starts": dict(one.starts)}  # fmt: skip
 
 
 def _tiling_in(one: Any) -> NodeTiling:
     sizes = {str(name): int(size) for name, size in one["sizes"].items()}
     return NodeTiling(
         tuple(map(str, one["nodes"])), sizes, tuple(map(str, one["order"])), bool(one["double"]),
-        str(one["constants"]), tuple(map(int, one.get("starts", ()))),
+        str(one["constants"]), {str(key): int(start) for key, start in one.get("starts", {}).items()},
     )  # fmt: skip

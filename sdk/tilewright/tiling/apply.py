@@ -12,7 +12,7 @@ from tilewright.tiling.hierarchy import Hierarchy, hierarchy
 from tilewright.tiling.options import Option, constant_bytes, works_of
 from tilewright.tiling.schedule import TileSchedule
 from tilewright.tiling.scheduled import scheduled
-from tilewright.tiling.sitting import reading_of, sitting_of
+from tilewright.tiling.sitting import errands_between, reading_of, sitting_of
 from tilewright.tiling.solution import NodeTiling, TilingSolution
 from tilewright.tiling.stages import Work
 from tilewright.tiling.subject import Subject, subject_of
@@ -78,13 +78,11 @@ def _sitting(
     graph: BoundGraph, works: Mapping[str, Work], levels: Hierarchy, one: NodeTiling, pinned_bytes: int
 ) -> TileSchedule:
     """The nodes at one sitting; UsageError where they cannot be."""
-    order = [bound.call.node.name for bound in graph.nodes if bound.kernel is not None]
-    first = order.index(one.nodes[0])
-    neighbours = tuple(order[first : first + len(one.nodes)]) == one.nodes
+    reading, schedule = reading_of(graph), None
     whole = not one.sizes and not one.double and one.constants == "resident" and not pinned_bytes
-    schedule = None
-    if neighbours and whole:
-        schedule = sitting_of([works[name] for name in one.nodes], reading_of(graph), levels, one.starts)
+    errands = errands_between(one.nodes, reading) if whole else None
+    if errands is not None:
+        schedule = sitting_of([works[name] for name in one.nodes], reading, levels, errands, one.starts)
     if schedule is None:
         raise UsageError(
             f"{' + '.join(one.nodes)} cannot be computed at one sitting",

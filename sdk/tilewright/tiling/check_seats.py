@@ -21,16 +21,14 @@ class ScheduleFault(TilewrightError):
 
 def check_seats(schedule: TileSchedule, where: str) -> None:
     """Raise `ScheduleFault` at the first rule that a sitting breaks."""
-    if schedule.order or schedule.double or schedule.tiles != 1 or len(schedule.starts) != len(schedule.stages):
-        raise ScheduleFault(
-            f"the sitting '{where}' is cut", why="its stages are whole, each with a start of its copies"
-        )
+    if schedule.order or schedule.double or schedule.tiles != 1:
+        raise ScheduleFault(f"the sitting '{where}' is cut", why="its stages are whole")
     _starts(schedule, where)
     seats = _Seats(schedule, where)
     for moment in range(-1, len(schedule.stages)):
-        for stage, start in zip(schedule.stages, schedule.starts, strict=True):
-            for operand in stage.operands if start == moment else ():
-                if _copied(schedule, operand):
+        for stage in schedule.stages:
+            for operand in stage.operands:
+                if _copied(schedule, operand) and schedule.starts[operand.key] == moment:
                     seats.put(stage, operand)
         if moment >= 0:
             seats.compute(moment)
@@ -45,13 +43,27 @@ def _made(operand: Operand) -> bool:
 
 
 def _starts(schedule: TileSchedule, where: str) -> None:
-    """Copies start before their stage, in the order of stages."""
-    before = -1
-    for number, start in enumerate(schedule.starts):
-        if not before <= start < number:
-            raise ScheduleFault(f"copies of stage {number} of '{where}' start beside stage {start}",
-                                why=f"those of the stage before start beside {before}")  # fmt: skip
-        before = start
+    """Copies start before their stage and behind the errand that writes what they read; errands read what is stored."""
+    copied = {o.key: n for n, stage in enumerate(schedule.stages) for o in stage.operands if _copied(schedule, o)}
+    if copied.keys() != schedule.starts.keys():
+        why = f"{len(copied)} operands are copied"
+        raise ScheduleFault(f"'{where}' says of {len(schedule.starts)} copies when they start", why=why)
+    for key, number in copied.items():
+        if not -1 <= schedule.starts[key] < number:
+            raise ScheduleFault(f"'{key}' of '{where}' is copied from stage {schedule.starts[key]} on",
+                                why=f"stage {number} reads it")  # fmt: skip
+    made = {o.tensor: (n, o.kind) for n, stage in enumerate(schedule.stages) for o in stage.operands if _made(o)}
+    for errand in schedule.errands:
+        for tensor in errand.reads & made.keys():
+            stage, kind = made[tensor]
+            if kind != "output" or stage > errand.after:
+                raise ScheduleFault(
+                    f"'{errand.node}' reads '{tensor}' during '{where}'", why="it is not stored by then"
+                )
+        for key in copied:
+            operand = schedule.operand(key)
+            if operand.tensor in errand.writes and operand.kind == "input" and schedule.starts[key] <= errand.after:
+                raise ScheduleFault(f"'{key}' of '{where}' is copied before '{errand.node}' writes it")
 
 
 class _Seats:

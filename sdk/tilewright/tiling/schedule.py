@@ -141,14 +141,26 @@ class TileStep:
 
 
 @dataclass(frozen=True)
+class Errand:
+    """A node that the driver of the cores computes at home during a sitting, behind stage `after`. `reads` and `writes`
+    are tensors with bytes of their own, of which others may be views.
+    """
+
+    node: str
+    after: int
+    reads: frozenset[str]
+    writes: frozenset[str]
+
+
+@dataclass(frozen=True)
 class TileSchedule:
     """Sizes of the cut loops of the last stage, their order outermost first, and what follows from them.
 
     `depth` are buffers per operand key; `tiles` the number of steps. `compute_bytes` is what the schedule takes of the
     compute level beside pinned constants, alignment and scratch included; `traffic_bytes` moves between home and
     compute level in one run; `cycles` is the model's estimate of one run. `table_bytes` are tables that codegen may
-    put into the compute level. `starts` says of every stage of a sitting beside which one its loads start, -1 before
-    the first; it is empty for tiles.
+    put into the compute level. `starts` says of every operand that a sitting loads, by key, beside which stage that
+    starts, -1 before the first; it is empty for tiles. `errands` are in the order of the network.
     """
 
     sizes: Mapping[str, int]
@@ -161,7 +173,8 @@ class TileSchedule:
     cycles: int = 0
     table_bytes: int = 0
     compute_level: str = ""
-    starts: tuple[int, ...] = ()
+    starts: Mapping[str, int] = field(default_factory=dict)
+    errands: tuple[Errand, ...] = ()
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -234,9 +247,9 @@ class TileSchedule:
         it to the end.
         """
         lives: dict[str, tuple[int, int]] = {}
-        for number, (stage, start) in enumerate(zip(self.stages, self.starts, strict=True)):
+        for number, stage in enumerate(self.stages):
             for operand in stage.operands:
-                first = max(start, 0) if operand.kind in ("input", "constant") else number
+                first = max(self.starts.get(operand.key, number), 0) if operand.kind != "local" else number
                 last = len(self.stages) - 1 if operand.kind == "output" else number
                 before = lives.get(operand.key, (first, last))
                 lives[operand.key] = min(first, before[0]), max(last, before[1])

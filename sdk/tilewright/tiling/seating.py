@@ -10,7 +10,7 @@ from tilewright.tiling.choose import Choice
 from tilewright.tiling.hierarchy import Hierarchy
 from tilewright.tiling.options import Option
 from tilewright.tiling.schedule import TileSchedule
-from tilewright.tiling.sitting import Reading, reading_of, sitting_of
+from tilewright.tiling.sitting import Reading, errands_between, reading_of, sitting_of
 from tilewright.tiling.stages import Work
 from tilewright.tiling.walk import Cut
 
@@ -20,10 +20,8 @@ LONGEST = 48
 
 def seated(graph: BoundGraph, works: Mapping[str, Work], levels: Hierarchy, choice: Choice) -> Choice:
     """A choice without pinned constants, in which neighbours are computed at one sitting where that is faster."""
-    order = [bound.call.node.name for bound in graph.nodes if bound.kernel is not None]
-    at = {name: index for index, name in enumerate(order)}
     reading = reading_of(graph)
-    taken = sorted(choice.taken, key=lambda item: at[item[0].names[0]])
+    taken = sorted(choice.taken, key=lambda item: reading.at[item[0].names[0]])
     alone, sittings = list[tuple[Option, Cut]](), list[TileSchedule]()
     run: list[tuple[Option, Cut]] = []
     best: TileSchedule | None = None
@@ -35,8 +33,7 @@ def seated(graph: BoundGraph, works: Mapping[str, Work], levels: Hierarchy, choi
             alone.extend(run)
 
     for item in taken:
-        follows = not run or at[item[0].names[0]] == at[run[-1][0].names[-1]] + 1
-        longer = _together([*run, item], works, reading, levels, choice) if follows else None
+        longer = _together([*run, item], works, reading, levels, choice)
         if longer is not None and (best is None or longer.cycles <= best.cycles + item[1].cycles):
             run, best = [*run, item], longer
             continue
@@ -49,11 +46,12 @@ def seated(graph: BoundGraph, works: Mapping[str, Work], levels: Hierarchy, choi
 def _together(
     run: Sequence[tuple[Option, Cut]], works: Mapping[str, Work], reading: Reading, levels: Hierarchy, choice: Choice
 ) -> TileSchedule | None:
-    """Options as one sitting; None where they cannot be: a lone node gains nothing by it."""
+    """Options as one sitting, the driver doing what lies between them; None where they cannot be."""
     names = [name for option, _ in run for name in option.names]
     if len(names) > LONGEST or choice.streamed.intersection(names):
         return None
     kernels = [works[name].kernel for name in names]
     if any(kernel.gives_jobs for kernel in kernels):
         return None
-    return sitting_of([works[name] for name in names], reading, levels)
+    errands = errands_between(names, reading)
+    return None if errands is None else sitting_of([works[name] for name in names], reading, levels, errands)

@@ -2,61 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from math import ceil
 
+from tilewright.platform import Copy
 from tilewright.tiling.hierarchy import Hierarchy, moving_cycles, start_cycles
-from tilewright.tiling.schedule import Stage
+from tilewright.tiling.schedule import Operand, Stage
 
 AHEAD = 6
-"""Stages before its own at which the copies of one start at most: eight lists are under way at once."""
+"""Stages before its own at which copies of one start at most: eight lists are under way at once."""
 
 
 @dataclass(frozen=True)
 class Life:
-    """Bytes that are taken from stage `first` to stage `last`, both included."""
+    """Bytes that are taken from stage `first` to stage `last`, both included. What is copied from home cannot start
+    before stage `earliest`, behind the errand that writes it; -1: whenever.
+    """
 
     key: str
     size_bytes: int
     first: int
     last: int
+    earliest: int = -1
 
 
-def starts_of(fixed: Sequence[Life], loads: Sequence[Life], count: int, room: int) -> tuple[int, ...] | None:
-    """For each of `count` stages the stage beside which its copies start, -1 before the first one, as early as `room`
-    bytes allow and never before those of an earlier stage. None where not even one stage ahead there is room.
+def starts_of(fixed: Sequence[Life], loads: Sequence[Life], count: int, room: int) -> dict[str, int] | None:
+    """For everything that is copied the stage beside which its copy starts, -1 before the first of `count`: as early as
+    `room` bytes allow, and not before what earlier stages need but for what is written by errands. None where there is
+    no room even one stage ahead.
     """
     alive = [0] * count
-    for life in fixed:
-        for stage in range(life.first, life.last + 1):
-            alive[stage] += life.size_bytes
-    for life in loads:
+    for life in (*fixed, *loads):
         for stage in range(life.first, life.last + 1):
             alive[stage] += life.size_bytes
     if max(alive, default=0) > room:
         return None
-    starts: list[int] = []
-    for stage in range(count):
-        size = sum(life.size_bytes for life in loads if life.first == stage)
-        earliest = max(starts[-1] if starts else -1, stage - AHEAD if stage >= AHEAD else -1)
-        start = stage
-        while start > max(earliest, 0) and alive[start - 1] + size <= room:
+    starts: dict[str, int] = {}
+    latest = before = -1  # of this stage, and of those before
+    stage = 0
+    for life in loads:
+        if life.first != stage:
+            stage, before = life.first, latest
+        first = max(before, life.first - AHEAD if life.first >= AHEAD else -1, life.earliest)
+        start = life.first
+        while start > max(first, 0) and alive[start - 1] + life.size_bytes <= room:
             start -= 1
-            alive[start] += size
+            alive[start] += life.size_bytes
         if start == 0:
-            start = -1 if earliest < 0 else 0
-        if start == stage and size:
+            start = max(first, -1)
+        if start >= life.first:
             return None
-        starts.append(min(start, stage - 1))
-    return tuple(starts)
+        starts[life.key] = start
+        if life.earliest <= before:
+            latest = max(latest, start)
+    return starts
 
 
-def possible(starts: Sequence[int], count: int) -> bool:
-    """True where copies of so many stages start before their own and in their order."""
-    before = [-1, *starts]
-    return len(starts) == count and all(a <= b < n for n, (a, b) in enumerate(pairwise(before)))
+def possible(starts: Mapping[str, int], loads: Sequence[Life]) -> bool:
+    """True where everything that is copied starts before its stage, and not before it is there."""
+    return starts.keys() == {life.key for life in loads} and all(
+        max(life.earliest, -1) <= starts[life.key] < life.first for life in loads
+    )
 
 
 def offsets_of(lives: Sequence[Life]) -> dict[str, int]:
@@ -73,35 +80,42 @@ def offsets_of(lives: Sequence[Life]) -> dict[str, int]:
     return {life.key: at for life, at in placed}
 
 
-def sitting_cycles(stages: Sequence[Stage], starts: Sequence[int], times: Sequence[float], levels: Hierarchy) -> int:
+def sitting_cycles(
+    stages: Sequence[Stage], starts: Mapping[str, int], times: Sequence[float], levels: Hierarchy
+) -> int:
     """Modelled cycles: cores compute a stage when its copies are there; the engine takes copies as they start."""
     costs = levels.costs
     loading, storing, driver = 0.0, 0.0, float(costs.layer)
     loaded = [0.0] * len(stages)
+    starting: dict[int, list[tuple[int, Operand]]] = {}
+    for number, stage in enumerate(stages):
+        for operand in stage.operands:
+            if operand.kind in ("input", "constant"):
+                starting.setdefault(starts[operand.key], []).append((number, operand))
     now = driver
     for opened in range(-1, len(stages)):
         if opened >= 0:
             now = max(now, loaded[opened]) + costs.turn
         driver = max(driver, now)
         if opened > 0:
-            driver, storing = _moved(stages[opened - 1], ("output",), driver, storing, levels)
-        for stage, start in enumerate(starts):
-            if start == opened:
-                driver, loading = _moved(stages[stage], ("input", "constant"), driver, loading, levels)
-                loaded[stage] = loading
+            driver, storing = _stored(stages[opened - 1], driver, storing, levels)
+        for number, operand in starting.get(opened, ()):
+            driver, loading = _moved(operand, levels.load, driver, loading)
+            loaded[number] = loading
         if opened >= 0:
             now += times[opened]
-    _, storing = _moved(stages[-1], ("output",), max(driver, now), storing, levels)
+    _, storing = _stored(stages[-1], max(driver, now), storing, levels)
     return ceil(max(now, storing))
 
 
-def _moved(
-    stage: Stage, kinds: tuple[str, ...], driver: float, engine: float, levels: Hierarchy
-) -> tuple[float, float]:
-    """When the driver has started the copies of a stage, and when the engine has moved them."""
+def _stored(stage: Stage, driver: float, engine: float, levels: Hierarchy) -> tuple[float, float]:
+    """When the driver has started the stores of a stage, and when the engine has moved them."""
     for operand in stage.operands:
-        if operand.kind in kinds and operand.size:
-            through = levels.store if operand.kind == "output" else levels.load
-            driver += float(start_cycles(through, 1))
-            engine = max(engine, driver) + float(moving_cycles(through, operand.size, 1))
+        if operand.kind == "output":
+            driver, engine = _moved(operand, levels.store, driver, engine)
     return driver, engine
+
+
+def _moved(operand: Operand, through: Copy, driver: float, engine: float) -> tuple[float, float]:
+    driver += float(start_cycles(through, 1))
+    return driver, max(engine, driver) + float(moving_cycles(through, operand.size, 1))

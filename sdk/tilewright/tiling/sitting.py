@@ -8,27 +8,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
-from tilewright.binding.graph import BoundGraph
+from tilewright.binding.graph import BoundGraph, BoundNode
+from tilewright.errors import UnsupportedNode
 from tilewright.ops.index.affine import Tile
-from tilewright.ops.index.nest import Box
-from tilewright.platform import TileView
+from tilewright.ops.index.nest import Box, Footprint
+from tilewright.platform import Call, TileView
 from tilewright.tiling.hierarchy import Hierarchy, align_up
-from tilewright.tiling.schedule import Operand, Stage, TileSchedule
+from tilewright.tiling.schedule import Errand, Operand, Stage, TileSchedule
 from tilewright.tiling.seats import Life, offsets_of, possible, sitting_cycles, starts_of
 from tilewright.tiling.stages import Work
 from tilewright.tiling.subject import cycles_of, placed_operand
 
-TURN_BYTES, WORD = 12, 4
-"""Of what the cores read for each time that they are called, and of each number that they are given."""
+TURN_BYTES, COPY_BYTES, LIST_BYTES, WORD = 12, 20, 4, 4
+"""Of what driver and cores read beside them: a time that they are called, a copy, a list of copies, a number."""
 SHARES = (1.0, 0.94, 0.88, 0.8, 0.7)
 """Of the level, that may be alive at once; tried in turn, since buffers lie with gaps."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Who reads what at home: nodes by the tensor whose bytes they see, and tensors that outlive the network's run."""
+    """Who reads what at home: nodes by the tensor whose bytes they see, and tensors that outlive the network's run.
+    `order` are the nodes that compute.
+    """
 
+    order: tuple[BoundNode, ...]
+    at: Mapping[str, int]
     roots: Mapping[str, str]
     readers: Mapping[str, frozenset[str]]
     outputs: frozenset[str]
@@ -54,30 +60,49 @@ def reading_of(graph: BoundGraph) -> Reading:
         for name in node.inputs:
             readers.setdefault(roots.get(name, name), set()).add(node.name)
     outputs = frozenset(roots.get(name, name) for name in graph.model.outputs)
-    return Reading(roots, {name: frozenset(names) for name, names in readers.items()}, outputs)
+    order = tuple(bound for bound in graph.nodes if bound.kernel is not None)
+    at = {bound.call.node.name: index for index, bound in enumerate(order)}
+    return Reading(order, at, roots, {name: frozenset(names) for name, names in readers.items()}, outputs)
+
+
+def errands_between(nodes: Sequence[str], reading: Reading) -> tuple[Errand, ...] | None:
+    """What lies between nodes of a graph, for the driver to do; None where something there is nothing for it."""
+    errands, after = list[Errand](), -1
+    for bound in reading.order[reading.at[nodes[0]] : reading.at[nodes[-1]] + 1]:
+        call, kernel = bound.call, bound.kernel
+        if after + 1 < len(nodes) and call.node.name == nodes[after + 1]:
+            after += 1
+            continue
+        if kernel is None or kernel.tileable or call.operator is None or _shares(call):
+            return None
+        reads = frozenset(reading.root(name) for name in call.node.inputs)
+        errands.append(Errand(call.node.name, after, reads, frozenset(call.node.outputs)))
+    return tuple(errands) if after + 1 == len(nodes) else None
 
 
 def sitting_of(
-    works: Sequence[Work], reading: Reading, levels: Hierarchy, given: tuple[int, ...] = ()
-) -> TileSchedule | None:
+    works: Sequence[Work], reading: Reading, levels: Hierarchy, errands: Sequence[Errand] = (),
+    given: Mapping[str, int] | None = None,
+) -> TileSchedule | None:  # fmt: skip
     """Works computed at one sitting; None where they cannot be, or do not fit. Their copies start as `given`, or as
-    early as there is room.
+    early as there is room and the errands that write what is copied are done.
     """
     stages = _stages(works, reading, levels)
     if stages is None:
         return None
-    table_bytes = align_up(TURN_BYTES + sum(map(_program_bytes, works, stages)), levels.compute.align)
+    own = TURN_BYTES + COPY_BYTES + LIST_BYTES + WORD
+    table_bytes = align_up(own + sum(map(_program_bytes, works, stages)), levels.compute.align)
     room = levels.capacity - table_bytes
-    fixed, loads = _lives(stages)
+    fixed, loads = _lives(stages, errands, reading)
     times = [cycles_of(work, stage.extents, levels) for work, stage in zip(works, stages, strict=True)]
     times = [
         float(time) + (work.kernel.phases - 1) * levels.costs.turn for time, work in zip(times, works, strict=True)
     ]
     for share in SHARES:
         starts = given or starts_of(fixed, loads, len(stages), int(share * room))
-        if starts is None or not possible(starts, len(stages)):
+        if starts is None or not possible(starts, loads):
             return None
-        lives = [*fixed, *(replace(one, first=max(starts[one.first], 0)) for one in loads)]
+        lives = [*fixed, *(replace(one, first=max(starts[one.key], 0)) for one in loads)]
         offsets = offsets_of(lives)
         used = max((offsets[one.key] + one.size_bytes for one in lives), default=0)
         if used <= room:
@@ -86,7 +111,7 @@ def sitting_of(
                 sizes={}, order=(), depth={o.key: 1 for stage in stages for o in stage.operands}, tiles=1,
                 stages=placed, compute_bytes=used + table_bytes, traffic_bytes=sum(map(_moved_bytes, stages)),
                 cycles=sitting_cycles(stages, starts, times, levels), table_bytes=table_bytes,
-                compute_level=levels.compute.name, starts=starts,
+                compute_level=levels.compute.name, starts=starts, errands=tuple(errands),
             )  # fmt: skip
     return None
 
@@ -133,6 +158,22 @@ def _stages(works: Sequence[Work], reading: Reading, levels: Hierarchy) -> tuple
     return tuple(stages)
 
 
+def _shares(call: Call) -> bool:
+    """True where a call copies boxes as they are: they may share bytes instead, and nothing is left to do."""
+    if call.operator is None or call.operator.copies is None:
+        return False
+    try:
+        return bool(call.operator.copies(call))
+    except UnsupportedNode:
+        return False  # which boxes is known when it runs
+
+
+def _earliest(operand: Operand, errands: Sequence[Errand], reading: Reading) -> int:
+    """The first stage beside which a copy may start: behind that of the errand that writes what it reads."""
+    root = reading.root(operand.tensor)
+    return max((errand.after + 1 for errand in errands if root in errand.writes), default=-1)
+
+
 def _whole(stage: Stage) -> Tile:
     """Every loop of a stage from end to end."""
     return {loop: (0, extent) for loop, extent in stage.extents.items()}
@@ -149,17 +190,30 @@ def _finds(operand: Operand, box: Box, before: _Held) -> bool:
 
 
 def _program_bytes(work: Work, stage: Stage) -> int:
-    """Of what the cores are given of a stage: pointers and numbers, and a row for each time that they are called."""
+    """Of what the cores are given of a stage: pointers and numbers, a row for each time that they are called; and of
+    its copies, each of which may be a list.
+    """
     tiled = work.kernel.tiled
     assert tiled is not None, "a kernel that is never cut has no stage"
     tile, operands = _whole(stage), [o for o in stage.operands if o.kind != "constant"]
     boxes, accesses = {o.name: o.footprint(tile) for o in operands}, {o.name: o.accesses for o in operands}
     numbers = len(tiled.tile(work.call, TileView(tile, boxes, accesses, 0)))
-    return TURN_BYTES * work.kernel.phases + WORD * (len(stage.operands) + (stage.scratch_bytes > 0) + numbers)
+    rows = [_copies(operand, boxes.get(operand.name)) for operand in stage.operands if operand.kind != "local"]
+    words = len(stage.operands) + (stage.scratch_bytes > 0) + numbers
+    return (
+        TURN_BYTES * work.kernel.phases + COPY_BYTES * sum(rows) + LIST_BYTES * len(rows) + WORD * (words + len(rows))
+    )
+
+
+def _copies(operand: Operand, footprint: Footprint | None) -> int:
+    """Copies of two dimensions that move an operand; of a constant there is one."""
+    if footprint is None:
+        return 1
+    return prod(count for count, _ in operand.transfer(footprint.box).repeats[:-1])
 
 
 # ------------------------------------------------------------------------------------------------------------- bytes
-def _lives(stages: Sequence[Stage]) -> tuple[list[Life], list[Life]]:
+def _lives(stages: Sequence[Stage], errands: Sequence[Errand], reading: Reading) -> tuple[list[Life], list[Life]]:
     """Buffers by the stages in which they are taken: what is made and scratch, and what is copied from home.
 
     What is stored stays to the end, since nobody waits for its copy before.
@@ -171,7 +225,8 @@ def _lives(stages: Sequence[Stage]) -> tuple[list[Life], list[Life]]:
     for number, stage in enumerate(stages):
         for operand in stage.operands:
             if operand.kind in ("input", "constant"):
-                loads.append(Life(operand.key, operand.size, number, last[operand.key]))
+                earliest = _earliest(operand, errands, reading) if operand.kind == "input" else -1
+                loads.append(Life(operand.key, operand.size, number, last[operand.key], earliest))
             elif operand.kind == "output" or operand.index < 0:
                 end = len(stages) - 1 if operand.kind == "output" else last[operand.key]
                 made.append(Life(operand.key, operand.size, number, end))

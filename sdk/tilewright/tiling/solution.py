@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tilewright.tiling.tiled_graph import TiledGraph
 
@@ -11,7 +11,7 @@ from tilewright.tiling.tiled_graph import TiledGraph
 @dataclass(frozen=True)
 class NodeTiling:
     """How a node or a fused chain is cut. Loops not in `sizes` are whole; `order` is outermost first. With `starts`
-    the nodes are computed whole, at one sitting: they say beside which node the copies of each start, -1 before all.
+    the nodes are computed whole, at one sitting: beside which of them the copy of an operand starts, -1 before all.
 
     `constants` says where its constants are when it runs: `pinned` in the compute level, `resident` in the home level,
     or `streamed` into the home level before every run.
@@ -22,7 +22,7 @@ class NodeTiling:
     order: tuple[str, ...]
     double: bool
     constants: str = "resident"
-    starts: tuple[int, ...] = ()
+    starts: Mapping[str, int] = field(default_factory=dict)
 
 
 TilingSolution = tuple[NodeTiling, ...]

@@ -1,13 +1,20 @@
-/* What the cores are given for all turns, beside them: which they take, and of each stage its pointers and numbers. */
+/* What lies beside the cores: their turns, and of each stage its pointers and numbers; copies and lists for the driver. */
 typedef struct {
     tilewright_turn turns[${len(m.turns) + 1}];
+    ${m.copies.struct.name} copies[${len(m.copies.rows) + 1}];
+    ${m.lists.struct.name} lists[${len(m.lists.rows)}];
+    unsigned char *constants[${len(m.constants) + 1}];
 % for stage in m.stages:
     ${stage.kernel}_work work${stage.number};
 % endfor
 } ${m.name}_program;
 
 /* ${m.comment}. */
-static void ${m.name}(${m.parameters})
+static void ${m.name}(
+% for one in m.given:
+    ${one.declaration}${"" if loop.last else ","} /* ${one.comment} */
+% endfor
+)
 {
     static const ${m.name}_program program = {
         {
@@ -15,6 +22,23 @@ static void ${m.name}(${m.parameters})
             {${turn.function}, ${m.level} + ${m.place} + offsetof(${m.name}_program, work${turn.stage}), ${turn.started}, ${turn.done}},${f" /* {turn.comment} */" if turn.comment else ""}
 % endfor
             {NULL, NULL, 0, 0},
+        },
+        { /* byte in ${m.level}, byte at home, bytes of a run, distance of runs at home, runs, operand, store */
+            {${m.place}, 0, sizeof(${m.name}_program), 0, 1, 0, 0},
+% for line in m.copies.lines:
+            ${line}
+% endfor
+        },
+        {
+% for line in m.lists.lines:
+            ${line}
+% endfor
+        },
+        {
+            (unsigned char *)(uintptr_t)&program,
+% for name in m.constants:
+            (unsigned char *)(uintptr_t)${name},
+% endfor
         },
 % for stage in m.stages:
         {
@@ -25,29 +49,28 @@ static void ${m.name}(${m.parameters})
         },
 % endfor
     };
-    /* Byte in ${m.level}, byte at home, bytes of a run, distance of runs at home, runs, operand, store. */
-    static const ${m.copies.struct.name} copies[${len(m.copies.rows) + 1}] = {
-        {${m.place}, 0, sizeof(${m.name}_program), 0, 1, 0, 0},
-% for line in m.copies.lines:
-        ${line}
-% endfor
-    };
-    static const ${m.lists.struct.name} lists[${len(m.lists.rows)}] = {
-% for line in m.lists.lines:
-        ${line}
-% endfor
-    };
-    static unsigned char *const constants[${len(m.constants) + 1}] = {
-        (unsigned char *)(uintptr_t)&program,
-% for name in m.constants:
-        (unsigned char *)(uintptr_t)${name},
-% endfor
-    };
     unsigned char *const home[${len(m.homes)}] = {
 % for name in m.homes:
         (unsigned char *)(uintptr_t)${name},
 % endfor
     };
-    const tilewright_sitting sitting = {copies, lists, ${len(m.lists.rows)}, ${m.first}, constants, home, ${m.level}};
-    tilewright_sit(&sitting, (const tilewright_turn *)(const void *)(${m.level} + ${m.place}));
+    const ${m.name}_program *const near = (const ${m.name}_program *)(const void *)(${m.level} + ${m.place});
+    tilewright_sitting sitting = {program.copies, program.lists, program.constants, home, ${m.level}, near->turns, {0}, 0, 0, 0};
+    tilewright_start_lists(&sitting, ${m.first});
+    tilewright_wait_lists(&sitting, 1); /* the program is there */
+    sitting.copies = near->copies;
+    sitting.lists = near->lists;
+    sitting.constants = near->constants;
+% for pause in m.pauses:
+    tilewright_take(&sitting, ${pause.turns});
+% if pause.stored:
+    tilewright_wait_lists(&sitting, ${pause.stored}); /* what is read now */
+% endif
+% for call, comment in pause.calls:
+    ${call}; /* ${comment} */
+% endfor
+    tilewright_start_lists(&sitting, ${pause.started});
+% endfor
+    tilewright_take(&sitting, ${m.remaining});
+    tilewright_finish(&sitting, ${len(m.lists.rows)});
 }

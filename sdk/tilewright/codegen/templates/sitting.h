@@ -15,40 +15,38 @@ typedef struct {
     uint16_t constants;
 } tilewright_list;
 
-/* Lists of copies in the order in which they start, of which `first` do before the first turn. */
+/* A sitting: the lists of its copies in the order in which they start, the next turn, and how far it is. Lists from `done`
+ * to `started` are under way. */
 typedef struct {
     const tilewright_copy *copies;
     const tilewright_list *lists;
-    int count;
-    int first;
     unsigned char *const *constants;
     unsigned char *const *home;
     unsigned char *fast;
-} tilewright_sitting;
-
-/* Lists that are under way: those from `done` to `started`. */
-typedef struct {
+    const tilewright_turn *turn;
     tilewright_future coming[8];
     int started;
     int done;
-} tilewright_moving;
+    int begun;
+} tilewright_sitting;
 
 /* Wait for all lists before the `end`th. */
-static void tilewright_wait_lists(tilewright_moving *moving, int end)
+static void tilewright_wait_lists(tilewright_sitting *sitting, int end)
 {
-    for (; moving->done < end; moving->done++) {
-        tilewright_wait(moving->coming[moving->done % 8]);
+    for (; sitting->done < end; sitting->done++) {
+        tilewright_wait(sitting->coming[sitting->done % 8]);
     }
 }
 
 /* Start all lists before the `end`th. */
-static void tilewright_start_lists(const tilewright_sitting *sitting, tilewright_moving *moving, int end)
+static void tilewright_start_lists(tilewright_sitting *sitting, int end)
 {
-    for (; moving->started < end; moving->started++) {
-        const tilewright_list *const list = sitting->lists + moving->started;
-        const int first = moving->started == 0 ? 0 : list[-1].end;
-        tilewright_wait_lists(moving, moving->started - 7);
-        moving->coming[moving->started % 8] = tilewright_start(sitting->copies, first, list->end, sitting->fast, list->constants != 0u ? sitting->constants : sitting->home);
+    for (; sitting->started < end; sitting->started++) {
+        const tilewright_list *const list = sitting->lists + sitting->started;
+        const int first = sitting->started == 0 ? 0 : list[-1].end;
+        unsigned char *const *const home = list->constants != 0u ? sitting->constants : sitting->home;
+        tilewright_wait_lists(sitting, sitting->started - 7);
+        sitting->coming[sitting->started % 8] = tilewright_start(sitting->copies, first, list->end, sitting->fast, home);
     }
 }
 
@@ -66,24 +64,26 @@ static void tilewright_take_turns(const void *given, int core, int cores)
     }
 }
 
-/* All turns of a sitting, which its first list of copies brings beside the cores. */
-static void tilewright_sit(const tilewright_sitting *sitting, const tilewright_turn *turn)
+/* Some more turns, of which the last goes on when this returns. */
+static void tilewright_take(tilewright_sitting *sitting, int turns)
 {
-    tilewright_moving moving = {{0}, 0, 0};
-    int begun = 0;
-    tilewright_start_lists(sitting, &moving, sitting->first);
-    tilewright_wait_lists(&moving, 1);
-    for (; turn->function != NULL; turn++) {
-        tilewright_wait_lists(&moving, turn->done);
-        if (begun == 0) {
-            begun = 1;
-            tilewright_begin(tilewright_take_turns, turn);
+    for (; turns > 0; turns--) {
+        tilewright_wait_lists(sitting, sitting->turn->done);
+        if (sitting->begun == 0) {
+            sitting->begun = 1;
+            tilewright_begin(tilewright_take_turns, sitting->turn);
         } else {
             tilewright_barrier();
         }
-        tilewright_start_lists(sitting, &moving, turn->started);
+        tilewright_start_lists(sitting, sitting->turn->started);
+        sitting->turn++;
     }
+}
+
+/* The end of the last turn, and of so many lists. */
+static void tilewright_finish(tilewright_sitting *sitting, int lists)
+{
     tilewright_end();
-    tilewright_start_lists(sitting, &moving, sitting->count);
-    tilewright_wait_lists(&moving, sitting->count);
+    tilewright_start_lists(sitting, lists);
+    tilewright_wait_lists(sitting, lists);
 }

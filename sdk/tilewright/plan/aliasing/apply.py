@@ -65,7 +65,7 @@ def _places(plan: ExecutionPlan, instruction: Instruction, align: int) -> list[_
     call, schedule = instruction.call, instruction.schedule
     group = bisect_right(plan.groups, instruction.index, key=lambda group: group[0]) - 1
     swept = group >= 0 and instruction.index < plan.groups[group][1]
-    if swept or instruction.fused_into or (schedule is not None and len(schedule.stages) > 1):
+    if swept or instruction.fused_into or instruction.errand_of or (schedule is not None and len(schedule.stages) > 1):
         return []
     places = []
     for one in ranges_of(call):
