@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 from graphs import Arrays, reference
+from on_host import kernels_here
 from tilewright.conformance.program import STRICT, run_batch
 from tilewright.conformance.subject import load_and_pass, place, subject
 from tilewright.plan.execute import run
@@ -30,7 +31,7 @@ def hold(trials: Sequence[Trial], folder: Path, name: str = "generic", rtol: flo
     subjects, wanted = [], []
     for index, trial in enumerate(trials):
         model = load_and_pass(trial.proto, f"m{index}", trial.frozen)
-        placed = place(model, platform(name))
+        placed = place(model, platform(name), kernels_here(name))
         arrays = [trial.feeds[placed.plan.slots[slot].tensor.name] for slot in placed.plan.input_slots]
         subjects.append(subject(placed, platform(name), [arrays]))
         found = reference(trial.proto, trial.feeds) if trial.expected is None else trial.expected

@@ -10,16 +10,19 @@ from cuda.test_kernel_conformance import one_file
 from tilewright.codegen.emit import emit
 from tilewright.conformance.program import STRICT, run_batch
 from tilewright.conformance.subject import Subject, subject
+from tilewright.kernel import Kernel
 from tilewright.memory.buffer_layout import layout_of
 from tilewright.memory.placed import PlacedPlan
 from tilewright.model import Array
 from tilewright.platforms.cuda.emit import STAND_IN, TEMPLATES, emit_network
-from tilewright.plugins import platform
+from tilewright.plugins import kernels_of, platform
 from tilewright.run.cuda_executor import CUDAGraphExecutor
 from tilewright.run.cuda_library import build_library
 from tilewright.target import load_target
 
 PLATFORMS = ("generic", "cortex_m", "riscv", "pulp", "pulp_l3", "cuda")
+POSIX = "-D_POSIX_C_SOURCE=200809L"
+"""What `pthread_barrier_t` stands behind."""
 Runs = Sequence[Sequence[Array]]
 Results = list[list[tuple[Array, ...]]]
 
@@ -84,6 +87,11 @@ void tilewright_end(void)
 """A cluster for the host: copies are done at once, the cores are threads."""
 
 
+def kernels_here(name: str) -> list[Kernel]:
+    """Those of a platform whose C this machine can run: vectors of RISC-V are written as instructions."""
+    return [kernel for kernel in kernels_of(platform(name)) if "rvv" not in kernel.requires.has]
+
+
 def text_of(placed: PlacedPlan) -> str:
     """All that is generated for a network."""
     if placed.plan.platform == "cuda":
@@ -98,7 +106,7 @@ def run_on_host(placed: Sequence[PlacedPlan], runs: Sequence[Runs], folder: Path
         return _on_stand_in(placed, runs, folder)
     made = [subject(one, platform(name), given) for one, given in zip(placed, runs, strict=True)]
     found = []
-    for one, outcome in zip(made, run_batch(_with_cluster(made), folder, flags=("-O0", *STRICT)), strict=True):
+    for one, outcome in zip(made, run_batch(_with_cluster(made), folder, flags=("-O0", POSIX, *STRICT)), strict=True):
         assert not outcome.failure, f"{one.name}: {outcome.failure}"
         found.append(list(outcome.runs))
     return found

@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 import pytest
 from graphs import node, onnx_model, reference
-from on_host import PLATFORMS, run_on_host, text_of
+from on_host import PLATFORMS, kernels_here, run_on_host, text_of
 from onnx import helper
 from tilewright.conformance.subject import load_and_pass, place
 from tilewright.memory.placed import PlacedPlan
@@ -134,7 +134,7 @@ def inputs_of(placed: PlacedPlan) -> list[Tensor]:
 @pytest.mark.parametrize("name", PLATFORMS)
 def test_clip_on_every_platform(name: str, tmp_path: Path) -> None:
     tried = {
-        case: (made, place(load_and_pass(made.model.SerializeToString(), case), platform(name)))
+        case: (made, place(load_and_pass(made.model.SerializeToString(), case), platform(name), kernels_here(name)))
         for case, made in chosen(name).items()
     }
     if name == "cortex_m":  # its own kernels need its instructions; those that it inherits do not

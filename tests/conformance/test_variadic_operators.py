@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from on_host import PLATFORMS, run_on_host, text_of
+from on_host import PLATFORMS, kernels_here, run_on_host, text_of
 from onnx import TensorProto, helper, numpy_helper
 from tilewright.conformance.subject import load_and_pass, place
 from tilewright.errors import UnsupportedNode
@@ -77,7 +77,7 @@ def expected(op: str, arrays: Sequence[Array]) -> Array:
 
 def placed(op: str, count: int, kind: str, name: str) -> PlacedPlan:
     model = load_and_pass(network(op, count, kind), f"{op.lower()}_{count}_{kind}")
-    return place(model, platform(name))
+    return place(model, platform(name), kernels_here(name))
 
 
 def drawn(name: str) -> list[tuple[str, str, int, PlacedPlan]]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from graphs import node, onnx_model, reference
-from on_host import run_on_host
+from on_host import kernels_here, run_on_host
 from ops.building import call, evaluated, operands
 from ops.runtime import run as in_onnx_runtime
 from tilewright.conformance.subject import load_and_pass, place
@@ -121,7 +121,10 @@ def test_they_are_right_in_c(name: str, tmp_path: Path) -> None:
     made = networks()
     x = np.random.default_rng(2).normal(0, 1, (1, 2, 8, 8)).astype(np.float32)
     drawn = [x[:, :, :1, :1] if key == "transposed" else x for key in made]
-    plans = [place(load_and_pass(model.SerializeToString(), key), platform(name)) for key, model in made.items()]
+    plans = [
+        place(load_and_pass(model.SerializeToString(), key), platform(name), kernels_here(name))
+        for key, model in made.items()
+    ]
     results = run_on_host(plans, [[[given]] for given in drawn], tmp_path)
     for (key, model), plan, given, [(got,)] in zip(made.items(), plans, drawn, results, strict=True):
         wanted = expected(key, model, given)

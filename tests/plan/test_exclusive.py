@@ -11,8 +11,9 @@ import onnxruntime
 import pytest
 from frontend.test_loops import asked
 from graphs import node, onnx_model
-from on_host import run_on_host, text_of
+from on_host import kernels_here, run_on_host, text_of
 from onnx import helper
+from tilewright.binding.guards import Guard, chooses
 from tilewright.codegen.choices import left_to_do
 from tilewright.conformance.subject import load_and_pass, place
 from tilewright.errors import TilewrightError
@@ -20,7 +21,6 @@ from tilewright.memory.check_guards import check_guards
 from tilewright.memory.placed import PlacedPlan
 from tilewright.memory.planner import place_plan
 from tilewright.plan.exclusive import Use, Value, pauses, stretches
-from tilewright.plan.guards import Guard, chooses
 from tilewright.plugins import platform
 
 RANDOM = np.random.default_rng(3)
@@ -54,7 +54,7 @@ def network(*sides: str) -> onnx.ModelProto:
 
 
 def placed_on(name: str, proto: onnx.ModelProto, bounds: dict[str, int] | None = None) -> PlacedPlan:
-    placed = place(load_and_pass(proto, "m", bounds=bounds), platform(name))
+    placed = place(load_and_pass(proto, "m", bounds=bounds), platform(name), kernels_here(name))
     if name != "cuda":
         check_guards(placed)
     return placed

@@ -12,10 +12,11 @@ import pytest
 from frontend.test_loops import asked
 from graphs import node, onnx_model
 from onnx import TensorProto, helper
+from tilewright.binding.guards import Guard
 from tilewright.cli import main
 from tilewright.conformance.program import SANITIZE, STRICT, run_batch
 from tilewright.conformance.subject import load_and_pass, place, subject
-from tilewright.plan.guards import Guard, guards_of, skipped
+from tilewright.plan.guards import guards_of, skipped
 from tilewright.plan.plan import ExecutionPlan
 from tilewright.plugins import platform
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from tilewright.binding.guards import Guard
 from tilewright.memory.placed import PlacedPlan
-from tilewright.plan.guards import Guard, choice_guards
+from tilewright.plan.guards import choice_guards
 from tilewright.plan.plan import Instruction
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tilewright.binding.guards import Guard
 from tilewright.codegen.artifacts import Artifacts, Parts, Piece, StepRange, Texts
 from tilewright.codegen.binary_weights import LARGE_BYTES, assembly, pieces
 from tilewright.codegen.binary_weights import lay_out as lay_out_binary
@@ -42,7 +43,7 @@ from tilewright.memory.levels import memory_reports
 from tilewright.memory.placed import PlacedPlan
 from tilewright.model import DType, Tensor
 from tilewright.options import Weights
-from tilewright.plan.guards import Guard, guards_of
+from tilewright.plan.guards import guards_of
 from tilewright.platform import MemoryLevel
 from tilewright.version import VERSION
 

@@ -18,6 +18,7 @@ from tilewright.codegen.tables import COPY, Members, Struct, Table
 from tilewright.codegen.tiled import Member, StageText, copy_rows, numbers_of, stage_text, tile_type_of
 from tilewright.plan.plan import ExecutionPlan
 from tilewright.tiling.schedule import Errand, TileCopy, TileSchedule
+from tilewright.tiling.sitting import TURN_BYTES, WORD
 
 TEMPLATES = Path(__file__).parent / "templates"
 TURNS = TEMPLATES / "sitting.h"
@@ -89,7 +90,8 @@ class Pause:
 @dataclass(frozen=True)
 class SittingText:
     """Everything that the template prints. `homes` are those of the `given` parameters that are copied, `constants`
-    arrays of constants; `place` is the byte of the compute level where what the cores are given lies.
+    arrays of constants; `place` is the byte of the compute level where what the cores are given lies, `words` how many
+    numbers of tiles are in it.
     """
 
     name: str
@@ -105,13 +107,15 @@ class SittingText:
     lists: Table
     first: int
     place: int
-    program_bytes: int
+    words: int
     comment: str
 
     @property
     def table_bytes(self) -> int:
-        """Bytes of the tables in flash."""
-        return self.program_bytes
+        """Bytes of the tables in flash, where a pointer is a word."""
+        words = len(self.constants) + 1 + sum(len(stage.arguments) for stage in self.stages) + self.words
+        rows = COPY.size_bytes * (len(self.copies.rows) + 1) + LIST.size_bytes * len(self.lists.rows)
+        return TURN_BYTES * (len(self.turns) + 1) + rows + WORD * words
 
     @property
     def remaining(self) -> int:
@@ -136,16 +140,18 @@ def sitting_function(
     for moment in range(-1, len(members)):
         order.open(moment, [one for one in errands if one.errand.after + 1 == moment], names)
     order.add(order.stores.get(len(members) - 1, ()), store=True)
+    numbers = [numbers_of(member, step, number) for number, member in enumerate(members)]
     turns = [
         Turn(function, s.number, order.started[s.number], order.done[s.number], "" if phase else s.comment)
         for s in stages for phase, function in enumerate(s.functions)
     ]  # fmt: skip
     text = SittingText(
         name, level, given, tuple(names[place] for place in copied), tuple(home.argument.text for home in fixed),
-        stages, tuple(_numbers(member, numbers_of(member, step, number)) for number, member in enumerate(members)),
+        stages, tuple(map(_numbers, members, numbers)),
         tuple(turns), tuple(order.pauses), Table(COPY, tuple(order.copies)), Table(LIST, tuple(order.rows)),
-        order.started[-1], _end(schedule), schedule.table_bytes, _comment(schedule),
+        order.started[-1], _end(schedule), sum(map(len, numbers)), _comment(schedule),
     )  # fmt: skip
+    assert text.table_bytes <= schedule.table_bytes, "tables have no room beside the cores"
     return render(TEMPLATES / "sitting.c.mako", m=text), text.table_bytes
 
 

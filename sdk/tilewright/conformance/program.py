@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from tilewright.codegen.c_types import packed
+from tilewright.codegen.sitting import TURNS
 from tilewright.conformance.subject import Subject
 from tilewright.errors import TilewrightError
 from tilewright.model import Array, DType, Tensor
@@ -157,7 +158,7 @@ def _write(subject: Subject, folder: Path, shared: set[str]) -> None:
     """The network's files side by side; a source that several networks of a unit inline is kept once."""
     texts = {Path(path).name: text for path, text in subject.artifacts.files.items() if path.startswith("src/")}
     code = f"{subject.name}.c"
-    for source in {s for i in subject.placed.plan.instructions for s in i.kernel.sources}:
+    for source in {TURNS, *(s for i in subject.placed.plan.instructions for s in i.kernel.sources)}:
         text = source.read_text().strip()
         if text in shared:
             texts[code] = texts[code].replace(text, "")

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tilewright.binding.guards import Guard
 from tilewright.errors import TilewrightError
 from tilewright.memory.placed import PlacedPlan
-from tilewright.plan.guards import Guard, choice_guards, guards_of
+from tilewright.plan.guards import choice_guards, guards_of
 from tilewright.plan.plan import ExecutionPlan, Instruction
 
 Conditions = frozenset[Guard[int]]

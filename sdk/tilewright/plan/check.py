@@ -57,11 +57,12 @@ def _check_state(plan: ExecutionPlan, ready: Callable[[int], bool]) -> None:
 
 def _check_groups(plan: ExecutionPlan) -> None:
     """Groups and sittings are ascending, apart, and inside of the plan."""
-    end = 0
-    for low, high in plan.calls:
-        if not end <= low < high <= len(plan.instructions):
-            raise _bug(f"the group [{low}, {high}) overlaps another or leaves the plan")
-        end = high
+    for runs in (plan.groups, plan.sittings, plan.calls):
+        end = 0
+        for low, high in runs:
+            if not end <= low < high <= len(plan.instructions):
+                raise _bug(f"the group [{low}, {high}) overlaps another or leaves the plan")
+            end = high
 
 
 def _bug(what: str) -> TilewrightError:

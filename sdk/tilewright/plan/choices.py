@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from tilewright.binding.guards import chooses, contradict
 from tilewright.plan.exclusive import values_of
-from tilewright.plan.guards import Guards, chooses, contradict
+from tilewright.plan.guards import Guards
 from tilewright.plan.plan import ExecutionPlan, Instruction, view_root
 
 Groups = Mapping[int, Sequence[int]]

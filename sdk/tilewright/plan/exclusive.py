@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from tilewright.plan.guards import Guard, Guards, choice_guards, contradict
+from tilewright.binding.guards import Guard, contradict
+from tilewright.plan.guards import Guards, choice_guards
 from tilewright.plan.plan import ExecutionPlan, view_root
 
 CALLER = -1

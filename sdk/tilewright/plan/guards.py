@@ -7,64 +7,18 @@ effect but on their results.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from collections.abc import Sequence
 
+from tilewright.binding.guards import Guard, Step, chooses, guards_of_steps
 from tilewright.model import Array
-from tilewright.ops.operator import Call
 from tilewright.plan.plan import ExecutionPlan, Instruction, view_root
 from tilewright.platform import Feature, Platform
 
 NAMED = 3
 """Instructions named one by one in a note."""
 
-Key = TypeVar("Key", int, str)
-"""What names a tensor: the slot that its bytes are in, or its name."""
-
-
-@dataclass(frozen=True, order=True)
-class Guard(Generic[Key]):
-    """A step is needed only where the one element of the tensor is `value`."""
-
-    slot: Key
-    value: bool
-
-
-@dataclass(frozen=True)
-class Step(Generic[Key]):
-    """What a step reads, each with the guard under which it is looked at, and what it writes.
-
-    One that is `bound` to others runs always.
-    """
-
-    reads: tuple[tuple[Key, Guard[Key] | None], ...]
-    writes: tuple[Key, ...]
-    bound: bool = False
-
-
 Guards = tuple[frozenset[Guard[int]], ...]
 """For every instruction the guards that must all hold; none where it always runs."""
-
-
-def guards_of_steps(steps: Sequence[Step[Key]], results: Iterable[Key]) -> tuple[frozenset[Guard[Key]], ...]:
-    """The guards of every step: what all readers of its results have in common, and is known when it runs.
-
-    `results` are tensors that are needed behind the last step.
-    """
-    nothing = frozenset[Guard[Key]]()
-    needed = dict.fromkeys(results, nothing)
-    made = {name: at for at, step in enumerate(steps) for name in step.writes}
-    guards = list[frozenset[Guard[Key]]]()
-    for at, step in reversed(list(enumerate(steps))):
-        uses = [needed[name] for name in step.writes if name in needed]
-        common = uses[0].intersection(*uses[1:]) if uses and not step.bound else nothing
-        own = frozenset(guard for guard in common if made.get(guard.slot, -1) < at)
-        guards.append(own)
-        for name, guard in step.reads:
-            use = own if guard is None else own | {guard}
-            needed[name] = needed[name] & use if name in needed else use
-    return tuple(reversed(guards))
 
 
 def guards_of(plan: ExecutionPlan) -> Guards:
@@ -108,16 +62,6 @@ def choice_guards(plan: ExecutionPlan, instruction: Instruction) -> tuple[Guard[
         return (None,) * len(instruction.inputs)
     condition = view_root(plan, instruction.inputs[0])
     return tuple(Guard(condition, operand == 1) if operand else None for operand in range(len(instruction.inputs)))
-
-
-def chooses(call: Call) -> bool:
-    """True where operand 0 is one condition that says which of the other two is the result."""
-    return call.node.op == "Where" and not call.node.domain and not call.chain and call.tensor(0).elements == 1
-
-
-def contradict(some: frozenset[Guard[Key]], others: frozenset[Guard[Key]]) -> bool:
-    """True where no call meets both: one asks of a condition what the other excludes."""
-    return any(Guard(guard.slot, not guard.value) in others for guard in some)
 
 
 def skipped(guards: Guards, values: Sequence[Array]) -> frozenset[int]:

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from tilewright.binding.guards import Guard, Step, guards_of_steps
 from tilewright.frontend.names import unique
 from tilewright.memory.reorder import OrderNode, OrderProblem, reorder
 from tilewright.model import Model, Node
 from tilewright.ops.operator import Kind
 from tilewright.ops.registry import find
-from tilewright.plan.guards import Guard, Step, guards_of_steps
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from tilewright.binding.graph import BoundGraph, BoundNode
+from tilewright.binding.guards import Guard, guards_of_nodes
 from tilewright.errors import UnsupportedNode
 from tilewright.ops.index.affine import Tile
 from tilewright.ops.index.nest import Box, Footprint
@@ -30,7 +31,7 @@ SHARES = (1.0, 0.94, 0.88, 0.8, 0.7)
 @dataclass(frozen=True)
 class Reading:
     """Who reads what at home: nodes by the tensor whose bytes they see, and tensors that outlive the network's run.
-    `order` are the nodes that compute.
+    `order` are the nodes that compute, `guards` the outcomes of conditions that need them.
     """
 
     order: tuple[BoundNode, ...]
@@ -38,6 +39,7 @@ class Reading:
     roots: Mapping[str, str]
     readers: Mapping[str, frozenset[str]]
     outputs: frozenset[str]
+    guards: Mapping[str, frozenset[Guard[str]]]
 
     def root(self, tensor: str) -> str:
         """The tensor of which this one shows the bytes."""
@@ -62,13 +64,19 @@ def reading_of(graph: BoundGraph) -> Reading:
     outputs = frozenset(roots.get(name, name) for name in graph.model.outputs)
     order = tuple(bound for bound in graph.nodes if bound.kernel is not None)
     at = {bound.call.node.name: index for index, bound in enumerate(order)}
-    return Reading(order, at, roots, {name: frozenset(names) for name, names in readers.items()}, outputs)
+    users = {name: frozenset(names) for name, names in readers.items()}
+    return Reading(order, at, roots, users, outputs, guards_of_nodes(graph, roots))
 
 
 def errands_between(nodes: Sequence[str], reading: Reading) -> tuple[Errand, ...] | None:
-    """What lies between nodes of a graph, for the driver to do; None where something there is nothing for it."""
+    """What lies between nodes of a graph, for the driver to do; None where something there is nothing for it, or is not
+    needed in the same calls: what a sitting computes it computes always, or never.
+    """
     errands, after = list[Errand](), -1
-    for bound in reading.order[reading.at[nodes[0]] : reading.at[nodes[-1]] + 1]:
+    between = reading.order[reading.at[nodes[0]] : reading.at[nodes[-1]] + 1]
+    if len({reading.guards[bound.call.node.name] for bound in between}) > 1:
+        return None
+    for bound in between:
         call, kernel = bound.call, bound.kernel
         if after + 1 < len(nodes) and call.node.name == nodes[after + 1]:
             after += 1
