@@ -61,7 +61,9 @@ def test_equal_codes_share_a_tie(length: int, inverse: int, tmp_path: Path) -> N
     assert "SoftmaxI8" in {instruction.kernel.name for instruction in placed.plan.instructions}
     equal = np.full((3, length), 0.5, np.float32)
     drawn = np.random.default_rng(length).normal(size=(3, length)).astype(np.float32)
-    runs = [[equal], [drawn], [np.where(drawn > 1.5, 9, -9).astype(np.float32)]]
+    alone = np.full_like(equal, -9)
+    alone[:, length // 2] = 9
+    runs = [[equal], [drawn], [np.where(drawn > 1.5, 9, -9).astype(np.float32)], [alone]]
     (outcome,) = run_batch([subject(placed, platform("generic"), runs)], tmp_path, flags=("-O1", *STRICT))
     assert not outcome.failure
     for inputs, (found,) in zip(runs, outcome.runs, strict=True):

@@ -25,7 +25,7 @@ PROMISED = {
     "JobTimes",
     "Kernel", "KernelMethods", "KiB", "Layout", "MemoryLevel", "MiB", "Needs", "Node", "Operands", "Platform",
     "Quantisation", "Rate", "Rule", "Shape", "Tensor", "TileCosts", "TileView", "TiledKernelMethods", "Work",
-    "multiple", "parse_types", "prefer", "whole",
+    "adds", "multiple", "parse_types", "prefer", "whole",
 }  # fmt: skip
 """Names may be added; taking one away breaks platforms that others have written."""
 LEVELS = [MemoryLevel("ram", align=16), MemoryLevel("flash", readonly=True)]

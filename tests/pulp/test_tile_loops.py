@@ -47,7 +47,8 @@ def wrapper(tmp_path_factory: pytest.TempPathFactory) -> TilerDeployerWrapper:
 
 def looped(wrapper: TilerDeployerWrapper, sizes: dict[str, int], double: bool = False, apart: bool = False) -> str:
     """The tile loop in C of both as one chain, cut like this; `apart` of the second one alone, the first one whole."""
-    others = tuple(one for one in wrapper.tiling_solution if not {"one", "two"} & {*one.nodes})
+    names = [name for one in wrapper.tiling_solution for name in one.nodes if name not in ("one", "two")]
+    others = [NodeTiling((name,), {}, (), False) for name in names]
     chain = [NodeTiling(("one",), {}, (), False)] if apart else []
     chain.append(NodeTiling(("two",) if apart else ("one", "two"), sizes, tuple(sizes), double))
     solution = (*others, *chain)

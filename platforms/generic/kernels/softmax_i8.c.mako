@@ -15,12 +15,15 @@ def at(name, step, place):
             if ((word & ${(1 << q.shift) - 1}u) == 0u) { /* on a tie, or less than a unit beside it */
                 code = tilewright_softmax_exact((uint64_t)power * ${q.factor}u, total << ${q.fraction_bits}, code - 1u);
             }
-% if q.low is not None or (q.high is not None and not q.alone):
+% if q.high_bits is not None:
+            code -= code >> ${q.high_bits}; /* the share of 1 is one code beyond the highest */
+% endif
+% if q.low is not None or q.high is not None:
             int32_t limited = (int32_t)code + ${q.zero_point};
 % if q.low is not None:
             limited = limited < ${q.low} ? ${q.low} : limited;
 % endif
-% if q.high is not None and not q.alone:
+% if q.high is not None:
             limited = limited > ${q.high} ? ${q.high} : limited;
 % endif
             ${at("y", k.y_step, place)} = (${k.y_type})limited;
@@ -37,9 +40,6 @@ ${f.storage} void ${f.name}_line(const ${k.x_type} *x, ${k.y_type} *y, const uin
     int32_t largest = x[0];
     uint64_t total = 0;
     uint32_t multiplier;
-% if q.high is not None and q.alone:
-    int peak = -1;
-% endif
 % for begin, end, step in k.rounds:
     for (int j = ${begin}; j < ${end}; j += ${step}) {
 % for place in range(step):
@@ -59,15 +59,6 @@ ${larger(place)}\
     }
 % endfor
     multiplier = tilewright_softmax_multiplier(${q.numerator >> 30}u, total);
-% if q.high is not None and q.alone:
-    /* a share beyond the highest code is the largest, alone */
-    if ((int32_t)(((multiplier >> 2) + ${q.half}u) >> ${q.shift}) + ${q.zero_point} > ${q.high}) {
-        peak = 0;
-        while (x[${times("peak", k.x_step)}] != largest) {
-            peak++;
-        }
-    }
-% endif
 % for begin, end, step in k.rounds:
     for (int j = ${begin}; j < ${end}; j += ${step}) {
 % for place in range(step):
@@ -75,11 +66,6 @@ ${share(place)}\
 % endfor
     }
 % endfor
-% if q.high is not None and q.alone:
-    if (peak >= 0) {
-        y[${times("peak", k.y_step)}] = ${q.high};
-    }
-% endif
 }
 
 ${f.storage} void ${f.name}(${f.parameters})

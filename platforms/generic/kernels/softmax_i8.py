@@ -20,7 +20,8 @@ WORD, TABLE_BITS, UNROLLED = 32, 30, 4
 @dataclass(frozen=True)
 class Quotient:
     """The numbers of a quotient: `M` is `numerator / sum`; of the high word of `e * M`, `half` added, `shift` bits are
-    the fraction."""
+    the fraction. Where `high_bits` are given, the share of 1 is one code too high for so many bits; none is more.
+    """
 
     factor: int
     fraction_bits: int
@@ -30,11 +31,7 @@ class Quotient:
     zero_point: int
     low: int | None
     high: int | None
-
-    @property
-    def alone(self) -> bool:
-        """True where no two shares can be beyond the highest code."""
-        return self.high is not None and 2 * (self.high - self.zero_point) << self.fraction_bits >= self.factor
+    high_bits: int | None
 
 
 @dataclass(frozen=True)
@@ -71,7 +68,8 @@ def quotient_of(form: SoftmaxForm) -> Quotient:
     if form.factor << (shift - form.fraction_bits) > ((1 << WORD) - 8) << TABLE_BITS:
         shift -= 1  # what is a little too large would leave the word
     numerator = form.factor << (shift - form.fraction_bits)
-    largest = -(-form.factor >> form.fraction_bits) + form.zero_point + 1
+    largest, room = (form.factor + (1 << form.fraction_bits - 1)) >> form.fraction_bits, form.high - form.zero_point
+    bits = room.bit_length() if largest == room + 1 and not room & largest else None
     return Quotient(
         factor=form.factor,
         fraction_bits=form.fraction_bits,
@@ -80,7 +78,8 @@ def quotient_of(form: SoftmaxForm) -> Quotient:
         shift=shift - WORD,
         zero_point=form.zero_point,
         low=form.low if form.zero_point < form.low else None,
-        high=form.high if largest > form.high else None,
+        high=form.high if largest > room and bits is None else None,
+        high_bits=bits,
     )
 
 

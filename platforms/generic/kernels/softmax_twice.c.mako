@@ -9,7 +9,7 @@ ${f.storage} void ${f.name}_line(const int8_t *x, ${k.y_type} *y, const uint32_t
         total += (exponentials[largest - x[j * ${k.x_step}]] + ${1 << k.total_shift - 1}u) >> ${k.total_shift};
     }
     int shift = ${k.exponent};
-    while (total < UINT32_C(0x80000000)) {
+    for (int turn = 0; turn < 31 && total < UINT32_C(0x80000000); turn++) {
         total *= 2;
         shift--;
     }

@@ -37,7 +37,7 @@ static void ${f.name}(${f.parameters})
             tilewright_whole_store(to + i, power);
         }
         part = (uint32_t)(total >> 30);
-        while (part >> more > 1u) {
+        while (more < 31 && part >> more > 1u) {
             more++;
         }
         share = tilewright_fixed_reciprocal((uint32_t)(total >> more));
