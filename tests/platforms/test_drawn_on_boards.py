@@ -64,6 +64,6 @@ def test_drawn_calls_of_a_kernel(platform: str, board: str, kernel: str, tmp_pat
     answer = tmp_path / "answer.json"
     words = ["conform", platform, "-t", board, "--kernel", kernel, "--each", str(CALLS), "--json", str(answer), "-q"]
     assert main(words) == 0
-    (row,) = json.loads(answer.read_text())["rows"]
-    assert row["kernel"] == kernel
-    assert min(row["operators"].values()) >= CALLS
+    rows = json.loads(answer.read_text())["rows"]
+    assert kernel in {row["kernel"] for row in rows}  # a name may be a part of another kernel's
+    assert min(calls for row in rows for calls in row["operators"].values()) >= CALLS

@@ -102,6 +102,9 @@ def _places(loops: Sequence[Loop], first: int) -> tuple[str, ...]:
     number = f"(element - {first})" if first else "element"
     for position, loop in reversed(list(enumerate(loops))):
         text = number if inner == 1 else f"{number} / {inner}"
+        if loop.extent == 1:  # its stride is zero, so that an address may leave it out
+            places.append(f"[[maybe_unused]] const int {loop.name} = 0;")
+            continue
         place = text if position == 0 else f"{text} % {loop.extent}"
         places.append(f"const int {loop.name} = {place};")
         inner *= loop.extent
