@@ -10,6 +10,7 @@ import pytest
 from board_layers import board_or_skip
 from conftest import NetworkFiles
 from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 from tilewright.codegen.tables import Members, Struct, Table
 from tilewright.compile import compile_model
 from tilewright.options import CompileOptions
@@ -59,7 +60,12 @@ def test_tables_of_tiles_take_the_bytes_that_are_reported(
     source, flags = f"src/{compiled.plan.name}.c", (*target.cpu_flags, *target.library_flags, "-std=c99", "-O2")
     subprocess.run([target.compilers[0], *flags, "-c", "-Isrc", source, "-o", "network.o"], cwd=tmp_path, check=True)
     with (tmp_path / "network.o").open("rb") as file:
-        symbols = ELFFile(file).get_section_by_name(".symtab").iter_symbols()
-        sizes = [one["st_size"] for one in symbols if one.name.partition(".")[0] in ("copies", "tiles", "program")]
+        table = ELFFile(file).get_section_by_name(".symtab")
+        assert isinstance(table, SymbolTableSection)
+        sizes = [
+            one["st_size"]
+            for one in table.iter_symbols()
+            if one.name.partition(".")[0] in ("copies", "tiles", "program")
+        ]
     assert sizes
     assert sum(sizes) == compiled.artifacts.table_bytes
