@@ -191,14 +191,13 @@ def test_thin_matrices_learn_beside_weights_that_stay() -> None:
     network_after = after(found.step, held, images[:BATCH], labels[:BATCH])
     for name in ("w2/lora_b", "w0/lora_b"):  # by differences of the loss, the others' gradients are zero at first
         direction = (network_after[name] - held[name]).astype(np.float64)
-        ends = [
-            loss_of(found.step, {**held, name: held[name] + at * direction}, images, labels) for at in (-1e-3, 1e-3)
-        ]
+        moved: list[dict[str, np.ndarray]] = [{**held, name: held[name] + at * direction} for at in (-1e-3, 1e-3)]
+        ends = [loss_of(found.step, each, images, labels) for each in moved]
         fell = (ends[0] - ends[1]) / 2e-3
         np.testing.assert_allclose(fell, np.square(direction).sum() / 0.1, rtol=1e-5, err_msg=name)
 
 
-def loss_of(step: Model, held: Mapping[str, Array], images: Array, labels: np.ndarray) -> float:
+def loss_of(step: Model, held: Mapping[str, np.ndarray], images: Array, labels: np.ndarray) -> float:
     """The loss in float64: a step along one gradient moves it by few units of float32."""
     tensors = {n: replace(t, dtype=DType.F64) if t.dtype is DType.F32 else t for n, t in step.tensors.items()}
     wide = Network(replace(step, tensors=tensors, constants=in_float64(step.constants)))
@@ -206,7 +205,7 @@ def loss_of(step: Model, held: Mapping[str, Array], images: Array, labels: np.nd
     return float(values(wide, given)[step.results[0]])
 
 
-def in_float64(arrays: Mapping[str, Array]) -> dict[str, Array]:
+def in_float64(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     return {n: a.astype(np.float64) if a.dtype == np.float32 else a for n, a in arrays.items()}
 
 
