@@ -12,7 +12,12 @@ const int32_t shifted = (int32_t)((uint32_t)(${away}) << room);
 ${f.storage} void ${f.name}(${f.parameters})
 {
     for (int row = ${k.first}; row < ${k.end}; row++) {
-<% codes, results = ("from", "to") if rows.span == 1 else ("codes", "results") %>\
+<%
+codes, results = ("from", "to") if rows.span == 1 else ("codes", "results")
+square = f"(uint32_t)({codes}[i] * (int32_t){codes}[i])"
+if k.x_type == "uint16_t":  # whose square has 32 bits
+    square = f"(uint32_t){codes}[i] * {codes}[i]"
+%>\
         const ${k.x_type} *const ${codes} = x + row * ${rows.length};
         ${k.y_type} *const ${results} = y + row * ${rows.length};
 % if rows.sets > 1:
@@ -27,7 +32,7 @@ ${f.storage} void ${f.name}(${f.parameters})
         int32_t sum = 0;
         for (int i = 0; i < ${rows.length}; i++) {
             sum += ${codes}[i];
-            squares += (uint32_t)(${codes}[i] * (int32_t)${codes}[i]);
+            squares += ${square};
         }
         squares = squares * ${rows.length} - (uint64_t)((int64_t)sum * sum);
 % else:
