@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,6 @@ import tilewright
 from onnx import TensorProto, helper, numpy_helper
 from tilewright.compile import write
 from tilewright.evidence.error_bounds.compose import analyse, at_vector, output_bound
-from tilewright.evidence.error_bounds.in_order import half_distance
 from tilewright.evidence.error_bounds.replay import fused_sum
 from tilewright.evidence.replays import NO_ORDER, Replays
 from tilewright.evidence.replication import declared_orders
@@ -155,21 +155,30 @@ def test_roundings_that_conspire_reach_the_bound_and_stay_inside() -> None:
     )  # fmt: skip
     model = Model("m", nodes, tensors, {"a": first, "b": second}, ("x",), ("y",), 21)
     analysis = analyse(model, at_vector(model, {"x": x}), {}, orders={"first": (), "second": ()})
-    exact, bound = analysis.known["y"].centre[0, 0], output_bound(analysis, "y").certain[0, 0]
+    known, bound = analysis.known["y"], Fraction(output_bound(analysis, "y").certain[0, 0])
+    exact = (np.maximum(_exactly(x[0]) @ _exactly(first), Fraction(0)) @ _exactly(second))[0]
+    assert known.low[0, 0] <= exact <= known.high[0, 0]
     for seed in (None, 1, 2):
         random = None if seed is None else np.random.default_rng(seed)
-        hidden = np.maximum(_moved(x[0].astype(np.float64), first, np.sign(second[:, 0]), random), 0)
+        hidden = np.maximum(_moved(_exactly(x[0]), first, np.sign(second[:, 0]), random), Fraction(0))
         off = abs(_moved(hidden, second, np.ones(1), random)[0] - exact)
         assert off <= bound
         assert (off > 0.95 * bound) == (seed is None)
 
 
+def _exactly(values: Array) -> Array:
+    """Floats as fractions: sums in doubles are off by more than a bound that is reached leaves free."""
+    fractions: Array = np.vectorize(Fraction, otypes=[object])(values.astype(np.float64))
+    return fractions
+
+
 def _moved(x: Array, matrix: Array, worst: Array, random: np.random.Generator | None) -> Array:
-    """A product whose roundings are all the largest: in the worst direction, or in any."""
-    total = np.zeros(matrix.shape[1])
-    for factor, row in zip(x, matrix.astype(np.float64), strict=True):
+    """A product of fractions whose roundings are all the largest: in the worst direction, or in any."""
+    total = _exactly(np.zeros(matrix.shape[1]))
+    for factor, row in zip(x, _exactly(matrix), strict=True):
         for value in (factor * row, total + factor * row):
             sign = worst if random is None else random.choice((-1.0, 1.0), worst.shape)
-            total = total + sign * half_distance(np.abs(value)) * bool(factor)
+            half = np.spacing(np.abs(value).astype(np.float32)) / 2
+            total = total + _exactly(sign * half * bool(factor))
         total = total + factor * row
     return total

@@ -46,7 +46,8 @@ class Replays:
         """The bound of the largest element at one vector; None where what was given lies outside."""
         if name not in analysis.known:
             return None
-        bound, exact = output_bound(analysis, name).certain, analysis.known[name].centre
+        bound, known = output_bound(analysis, name).certain, analysis.known[name]
         equal = name not in analysis.bits or np.array_equal(analysis.bits[name], given)
-        inside = bool((np.abs(given.astype(np.float64) - exact) <= bound).all())
+        unknown = (known.high - known.low) / 2  # where the exact value lies around the centre
+        inside = bool((np.abs(given.astype(np.float64) - known.centre) <= bound + unknown).all())
         return float(bound.max(initial=0.0)) if equal and inside else None
