@@ -156,11 +156,12 @@ def test_roundings_that_conspire_reach_the_bound_and_stay_inside() -> None:
     model = Model("m", nodes, tensors, {"a": first, "b": second}, ("x",), ("y",), 21)
     analysis = analyse(model, at_vector(model, {"x": x}), {}, orders={"first": (), "second": ()})
     known, bound = analysis.known["y"], Fraction(output_bound(analysis, "y").certain[0, 0])
-    exact = (np.maximum(_exactly(x[0]) @ _exactly(first), Fraction(0)) @ _exactly(second))[0]
+    none = _exactly(np.zeros(1))
+    exact = (np.maximum(_exactly(x[0]) @ _exactly(first), none) @ _exactly(second))[0]
     assert known.low[0, 0] <= exact <= known.high[0, 0]
     for seed in (None, 1, 2):
         random = None if seed is None else np.random.default_rng(seed)
-        hidden = np.maximum(_moved(_exactly(x[0]), first, np.sign(second[:, 0]), random), Fraction(0))
+        hidden = np.maximum(_moved(_exactly(x[0]), first, np.sign(second[:, 0]), random), none)
         off = abs(_moved(hidden, second, np.ones(1), random)[0] - exact)
         assert off <= bound
         assert (off > 0.95 * bound) == (seed is None)
