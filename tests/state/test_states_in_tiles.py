@@ -60,7 +60,10 @@ def test_tiles_write_over_the_state_that_they_read(nodes: list[onnx.NodeProto], 
 CUT = [node("Slice", "h n1 n9 axis", "s", "cut"), node("Add", "h x", "h_out", "add"), node("Neg", "s", "t", "turn")]
 
 
-@pytest.mark.parametrize("nodes", [DECAY, CUT], ids=["decay", "a part read for itself"])
+LATER = [*DECAY, node("Sub", "h_out h", "t", "change")]
+
+
+@pytest.mark.parametrize("nodes", [DECAY, CUT, LATER], ids=["decay", "a part read for itself", "a copy read on"])
 def test_at_a_sitting_a_state_is_written_when_all_have_read_it(nodes: list[onnx.NodeProto], tmp_path: Path) -> None:
     compiled = _compiled(nodes, 10, tmp_path, 65536)
     assert any(i.schedule is not None and i.schedule.starts for i in compiled.plan.instructions)

@@ -54,8 +54,8 @@ def _carry_out(placed: PlacedPlan, together: tuple[Instruction, ...], held: Arra
     plan = placed.plan
     written = {slot for instruction in together for slot in instruction.outputs}
     for instruction in together:
-        for slot in instruction.inputs:
-            where = None if slot < 0 else _bytes(placed, slot)
+        for place, slot in enumerate(instruction.inputs):
+            where = None if slot < 0 or (instruction.name, place) in plan.handed_on else _bytes(placed, slot)
             if where is not None and _value(plan, slot) not in written and (held[where] != _value(plan, slot)).any():
                 raise _bug(placed, slot, f"is overwritten when '{instruction.name}' reads it")
     schedule = together[-1].schedule

@@ -201,6 +201,13 @@ class ExecutionPlan:
         schedules = (i.schedule for i in self.instructions if i.schedule is not None and i.schedule.starts)
         return frozenset(name for schedule in schedules for name in schedule.nodes)
 
+    @cached_property
+    def handed_on(self) -> frozenset[tuple[str, int]]:
+        """Operands, by instruction and place, that stages of sittings find in buffers that earlier ones have filled."""
+        schedules = (i.schedule for i in self.instructions if i.schedule is not None and i.schedule.starts)
+        stages = (stage for schedule in schedules for stage in schedule.stages)
+        return frozenset((stage.node, o.index) for stage in stages for o in stage.operands if o.kind == "local")
+
     @property
     def constants_apart(self) -> Mapping[str, int]:
         """Bytes of the constants that rest in a memory of their engine's, by level."""

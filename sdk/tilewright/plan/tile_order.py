@@ -21,13 +21,16 @@ def loads_before_stores(schedule: TileSchedule, read: Port, written: Port) -> bo
     tile or earlier ones have loaded, wherever copies beside the cores run ahead. Both lie from one byte on, with
     elements of one size, and neither lies in the compute level.
     """
-    source, target = _operand(schedule, "input", read), _operand(schedule, "output", written)
-    if source is None or target is None or schedule.resident(source) or schedule.resident(target):
+    loader, target = _loader(schedule, read), _operand(schedule, ("output",), written)
+    if loader is None or target is None:
+        return False
+    stage, source = loader
+    if schedule.resident(source) or schedule.resident(target):
         return False
     if source.bits != target.bits or prod(source.shape) != prod(target.shape):
         return False
     if schedule.starts:  # what a stage loads is there before it begins, what it makes is stored behind it
-        return schedule.nodes.index(read[0]) <= schedule.nodes.index(written[0])
+        return schedule.nodes.index(stage) <= schedule.nodes.index(written[0])
     from_, to = _places(source), _places(target)
     loaded = np.full(prod(target.shape), -1, np.int64)
     steps = list(schedule.steps())
@@ -43,13 +46,27 @@ def loads_before_stores(schedule: TileSchedule, read: Port, written: Port) -> bo
     )
 
 
-def _operand(schedule: TileSchedule, kind: OperandKind, port: Port) -> Operand | None:
-    """The operand or result of a node; None where it is not copied to or from the home level."""
+def _loader(schedule: TileSchedule, port: Port) -> tuple[str, Operand] | None:
+    """Who loads a node's operand, and as what: at a sitting an earlier stage may have done so, whose buffer is read on;
+    None where it does not come from the home level.
+    """
+    read = _operand(schedule, ("input", "local"), port)
+    loads = (
+        (stage.node, one)
+        for stage in schedule.stages
+        for one in stage.operands
+        if read is not None and (one.key, one.kind) == (read.key, "input")
+    )
+    return next(loads, None)
+
+
+def _operand(schedule: TileSchedule, kinds: tuple[OperandKind, ...], port: Port) -> Operand | None:
+    """The operand or result of a node, of some kinds; None where there is none of those."""
     operands = (
         one
         for stage in schedule.stages
         for one in stage.operands
-        if stage.node == port[0] and (one.kind, one.index) == (kind, port[1])
+        if stage.node == port[0] and one.kind in kinds and one.index == port[1]
     )
     return next(operands, None)
 
