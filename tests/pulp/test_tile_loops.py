@@ -73,8 +73,8 @@ def test_a_stage_whose_tile_stays_is_not_computed_again(
 ) -> None:
     """Channels of the second convolution need all of the first one's, so they do not change its tile; rows do."""
     code = looped(wrapper, sizes)
-    guarded = re.findall(r"if \(\(tiles\[t\]\.computed & (\d)u\) != 0\) \{\s*tilewright_begin\(\w+_core(\d)", code)
-    calls = re.findall(r"tilewright_begin\(\w+_core(\d)", code)
+    guarded = re.findall(r"if \(\(tiles\[t\]\.computed & (\d)u\) != 0\) \{\s*tilewright_begin\(\w+, &work(\d)", code)
+    calls = re.findall(r"tilewright_begin\(\w+, &work(\d)", code)
     assert calls == ["0", "1"]
     assert guarded == ([] if bits is None else [("1", "0")])
     assert table(code) == list(bits or "")
