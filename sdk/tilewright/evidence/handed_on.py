@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tilewright.ops.codes import Moves
+from tilewright.ops.codes import Converts, Moves
 from tilewright.ops.operator import Kind
 from tilewright.ops.registry import find
 
@@ -30,7 +30,8 @@ def _handed_on(model: ModelProto) -> Iterator[int]:
     meanings = dict[str, Meaning]()
     same = set[str]()
     for index, node in enumerate(model.graph.node):
-        if node.op_type in ("QuantizeLinear", "DequantizeLinear"):
+        operator = find(node.op_type, node.domain)
+        if operator is not None and isinstance(operator.codes, Converts):
             meaning = _meaning(node, numbers)
             if meaning is None:
                 continue

@@ -225,6 +225,8 @@ class Operator:
     `gradient` is the rule by which the gradient of a loss passes the operator; None where it has none of its own,
     `descent` the window with which a `Descent` takes a call back from weights that are operand 1, None where it cannot.
     `replaces` are pairs of a node's operand and result that the order of nodes may count on standing in one place.
+    `channelwise` says that each channel of its result, counted by axis 1, follows from the same channel of operand 0
+    and what is constant; `rising` that its result never falls where elements of operand 0 rise.
     """
 
     name: str
@@ -260,6 +262,8 @@ class Operator:
     error: Callable[[Call, Sequence[Array | None]], float] | None = None
     descent: Callable[[Call], DescentWindow | None] | None = None
     replaces: Callable[[Node], tuple[tuple[int, int], ...]] | None = None
+    channelwise: bool = False
+    rising: bool = False
 
     def operand(self, index: int) -> str:
         """The name that nests give to operand `index`."""

@@ -196,6 +196,7 @@ OPERATORS = (
         codes=Converts(),
         sketch="quantising",
         batchable=True,
+        channelwise=True,
     ),
     Operator(
         "DequantizeLinear",

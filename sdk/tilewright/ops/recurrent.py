@@ -34,6 +34,11 @@ _ACTIVATIONS: dict[str, tuple[Callable[[Array, float, float], Array], float | No
     "Softplus": (lambda x, a, b: np.asarray(np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))), None, None),
 }
 """The function and the defaults of alpha and beta; None where the function has no such parameter."""
+_SLOPES: dict[str, Step] = {
+    "Tanh": lambda x: 1 / np.cosh(np.minimum(np.abs(x), 300.0)) ** 2,
+    "Sigmoid": lambda x: 0.25 / np.cosh(np.minimum(np.abs(x) / 2, 300.0)) ** 2,
+}
+"""The slopes that fall with the distance from zero."""
 
 
 def _sigmoid(x: Array) -> Array:
@@ -52,6 +57,11 @@ class Activation:
     def __call__(self, x: Array) -> Array:
         """The activation of `x`, in the type of `x`."""
         return np.asarray(_ACTIVATIONS[self.name][0](x, self.alpha, self.beta)).astype(x.dtype)
+
+    @property
+    def falling_slope(self) -> Step | None:
+        """Its slope, where that falls with the distance from zero; None where it does not."""
+        return _SLOPES.get(self.name)
 
 
 @dataclass(frozen=True)

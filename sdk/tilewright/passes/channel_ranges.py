@@ -11,17 +11,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from tilewright.model import Array, Node, Tensor
-from tilewright.ops.codes import Mean, Pairwise, Products, Table
+from tilewright.ops.codes import Mean, Moves, Pairwise, Products, Table
 from tilewright.ops.conv import conv_window
-from tilewright.ops.operator import Call
+from tilewright.ops.operator import Call, Kind
 from tilewright.ops.quantised.linear import centred, requantisation, split_bias
 from tilewright.ops.quantised.real import the_quantisation
+from tilewright.ops.registry import find
 from tilewright.ops.requantize import Integers
 from tilewright.passes.edit import Edit
 
 AXIS = 1
-SPATIAL = frozenset({"MaxPool", "AveragePool", "GlobalMaxPool", "GlobalAveragePool"})
-"""Operators that compute each channel from itself alone, over space; their results rise with their operand."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,10 @@ def whole(tensor: Tensor) -> ChannelRange:
 
 def sums_of(edit: Edit, node: Node) -> Call | None:
     """The call of a node that sums products of channels by constant weights, at ranks that count them by axis 1."""
-    if node.op not in ("Conv", "Gemm", "MatMul") or node.domain or len(node.outputs) != 1:
+    operator = find(node.op, node.domain)
+    if operator is None or not isinstance(operator.codes_of(node), Products):
+        return None
+    if node.domain or len(node.outputs) != 1:
         return None
     x, w, y = (edit.tensors[name] for name in (*node.inputs[:2], node.outputs[0]))
     if (
@@ -74,17 +76,17 @@ def sums_of(edit: Edit, node: Node) -> Call | None:
         return None
     if len(node.inputs) > 2 and node.inputs[2] and node.inputs[2] not in edit.constants:
         return None
+    if operator.window is None and (len(x.shape), len(w.shape), len(y.shape)) != (2, 2, 2):
+        return None
     call = edit.call(node)
-    if node.op != "Conv" and (len(x.shape), len(w.shape), len(y.shape)) != (2, 2, 2):
-        return None
-    if node.op == "Gemm" and (call.integer("transA", 0) or {call.real("alpha", 1.0), call.real("beta", 1.0)} != {1.0}):
-        return None
-    return call if isinstance(call.codes, Products) else None
+    assert isinstance(call.codes, Products), "asked before"
+    scaled = any(call.real(factor, 1.0) != 1.0 for factor in call.codes.factors or ())
+    return None if scaled or call.integer("transA", 0) else call
 
 
 def is_padded(call: Call) -> bool:
     """Whether a window reads past the input somewhere, where zero points stand for what is not there."""
-    if call.node.op != "Conv":
+    if call.operator is None or call.operator.window is None:
         return False
     window = conv_window(call)
     axes = zip(
@@ -147,10 +149,9 @@ def channelwise(edit: Edit, node: Node) -> bool:
     x, y = edit.tensors[node.inputs[0]], edit.tensors[node.outputs[0]]
     if not counts_channels(y):
         return False
-    if node.op in SPATIAL:
-        return counts_channels(x) and len(node.inputs) == 1
-    codes = edit.call(node).codes
-    if isinstance(codes, Table) or node.op in ("Lookup", "QuantizeLinear"):
+    operator = find(node.op, node.domain)
+    codes = None if operator is None else operator.codes_of(node)
+    if isinstance(codes, Table) or (operator is not None and operator.channelwise):
         return counts_channels(x) and all(name in edit.constants for name in node.inputs[1:])
     if isinstance(codes, Mean):
         return node.op == "ReduceMean" and counts_channels(x) and _over_space(edit, node)
@@ -192,7 +193,10 @@ def joins_channels(edit: Edit, node: Node) -> bool:
 
 def columns_of_channel(edit: Edit, node: Node) -> int | None:
     """How many columns of a flattened result belong to one channel; None for any node that flattens nothing."""
-    if node.op not in ("Flatten", "Reshape") or node.domain or node.clamp is not None or not node.inputs:
+    operator = find(node.op, node.domain)
+    if operator is None or operator.kind is not Kind.VIEW or not isinstance(operator.codes, Moves):
+        return None
+    if node.domain or node.clamp is not None:
         return None
     x, y = edit.tensors[node.inputs[0]], edit.tensors[node.outputs[0]]
     flat = len(y.shape) == 2 and len(x.shape) > 2 and x.shape[0] == y.shape[0]
@@ -211,7 +215,8 @@ def _of_values(edit: Edit, node: Node, ranges: Mapping[str, ChannelRange]) -> Ch
     result = whole(tensor)
     operands = {name: _known(edit, name, ranges) for name in node.inputs if name not in edit.constants}
     known = np.logical_and.reduce([each.constant for each in operands.values()])
-    if node.op in SPATIAL:
+    operator = find(node.op, node.domain)
+    if operator is not None and operator.rising:
         known = np.ones_like(known)
     elif node.op == "Mul":
         known = np.logical_or.reduce([known, *(_zero(edit.tensors[name], each) for name, each in operands.items())])

@@ -192,7 +192,7 @@ def _shrink(edit: Edit, node: Node, live: Live, ranges: Mapping[str, ChannelRang
     call = sums_of(edit, node)
     if call is not None:
         edit.replace(node, _narrow_sums(edit, call, live, ranges))
-    elif node.op == "Reshape":
+    elif columns_of_channel(edit, node) is not None:
         edit.replace(node, replace(node, op="Flatten", inputs=node.inputs[:1], attributes={"axis": 1}))
     elif any(tensor in edit.constants for tensor in node.inputs):
         result = edit.tensors[node.outputs[0]]

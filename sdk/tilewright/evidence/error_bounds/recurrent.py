@@ -6,7 +6,7 @@ where it lies. What the kernel itself rounds is what it declares: tests show tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,16 +14,7 @@ import numpy as np
 from tilewright.evidence.error_bounds.value import SLACK, Known, NoBound, Step, box
 from tilewright.model import Array
 from tilewright.ops.operator import Call
-from tilewright.ops.recurrent import GATES
-
-SMOOTH: dict[str, Callable[[Array], Array]] = {
-    "Sigmoid": lambda x: 0.5 * (1 + np.tanh(0.5 * x)), "Tanh": lambda x: np.tanh(x)
-}  # fmt: skip
-STEEP: dict[str, Callable[[Array], Array]] = {
-    "Sigmoid": lambda x: 0.25 / np.cosh(np.minimum(np.abs(x) / 2, 300.0)) ** 2,
-    "Tanh": lambda x: 1 / np.cosh(np.minimum(np.abs(x), 300.0)) ** 2,
-}
-"""The slope, which falls with the distance from zero."""
+from tilewright.ops.recurrent import GATES, Activation, cell
 
 
 @dataclass(frozen=True)
@@ -44,10 +35,12 @@ class _Near:
         """The product with a constant matrix, transposed."""
         return _Near(self.value @ matrix.T, self.apart @ np.abs(matrix).T)
 
-    def gate(self, name: str) -> _Near:
-        """An activation of it."""
+    def gate(self, activation: Activation) -> _Near:
+        """An activation of it, between -1 and 1 and steepest near zero."""
+        slope = activation.falling_slope
+        assert slope is not None, "the usual activations are Sigmoid and Tanh"
         nearest = np.maximum(np.abs(self.value) - self.apart, 0.0)
-        return _Near(SMOOTH[name](self.value), np.minimum(STEEP[name](nearest) * self.apart, 2.0))
+        return _Near(activation(self.value), np.minimum(slope(nearest) * self.apart, 2.0))
 
 
 @dataclass(frozen=True)
@@ -58,19 +51,20 @@ class _Cell:
     r: Array
     wide: Array
     narrow: Array
+    activations: tuple[Activation, ...]
     reset_first: bool
 
 
 def recurrent(call: Call, operands: Sequence[Known], declared: float) -> Step | NoBound:
     """RNN, GRU and LSTM in one direction, with constant weights, usual activations and a state that begins at zero."""
-    cell = _cell(call)
-    if isinstance(cell, NoBound):
-        return cell
+    weights = _cell(call)
+    if isinstance(weights, NoBound):
+        return weights
     if not declared:
         return NoBound("its kernel declares no accuracy")
     x = operands[0]
     radius = (x.high - x.low) / 2
-    exact, meant = _run(call, cell, _Near(x.centre, radius)), _run(call, cell, _Near(x.centre, radius + x.error))
+    exact, meant = _run(call, weights, _Near(x.centre, radius)), _run(call, weights, _Near(x.centre, radius + x.error))
     own = exact.apart + SLACK * (1 + np.abs(exact.value))
     low, high = box(exact.value - own, exact.value + own, np.abs(exact.value))
     nothing = np.zeros_like(low)
@@ -96,7 +90,8 @@ def _cell(call: Call) -> _Cell | NoBound:
     bias = call.constants[3].astype(np.float64)[0] if 3 in call.constants else np.zeros(2 * gates * hidden)
     wide, narrow = bias.reshape(2, gates, hidden)
     by_gate = w.reshape(gates, hidden, -1), r.reshape(gates, hidden, -1)
-    return _Cell(by_gate[0], by_gate[1], wide, narrow, not call.integer("linear_before_reset", 0))
+    (usual,) = cell(call).activations
+    return _Cell(by_gate[0], by_gate[1], wide, narrow, usual, not call.integer("linear_before_reset", 0))
 
 
 def _run(call: Call, cell: _Cell, x: _Near) -> _Near:
@@ -105,7 +100,7 @@ def _run(call: Call, cell: _Cell, x: _Near) -> _Near:
     h = c = _Near(np.zeros((batch, hidden)), np.zeros((batch, hidden)))
     states = list[_Near]()
     for at in range(x.value.shape[0]):
-        h, c = _STEPS[call.node.op](cell, _Near(x.value[at], x.apart[at]), h, c)
+        h, c = _STEPS[GATES[call.node.op]](cell, _Near(x.value[at], x.apart[at]), h, c)
         states.append(h)
     index = next(place for place, name in enumerate(call.node.outputs) if name)
     if index == 0:
@@ -121,11 +116,13 @@ def _total(cell: _Cell, gate: int, x: _Near, h: _Near) -> _Near:
 
 
 def _rnn(cell: _Cell, x: _Near, h: _Near, c: _Near) -> tuple[_Near, _Near]:
-    return _total(cell, 0, x, h).gate("Tanh"), c
+    (activation,) = cell.activations
+    return _total(cell, 0, x, h).gate(activation), c
 
 
 def _gru(cell: _Cell, x: _Near, h: _Near, c: _Near) -> tuple[_Near, _Near]:
-    update, reset = (_total(cell, gate, x, h).gate("Sigmoid") for gate in (0, 1))
+    of_gates, of_candidate = cell.activations
+    update, reset = (_total(cell, gate, x, h).gate(of_gates) for gate in (0, 1))
     if cell.reset_first:
         again = (reset * h).through(cell.r[2])
         again = replace(again, value=again.value + cell.narrow[2])
@@ -133,16 +130,18 @@ def _gru(cell: _Cell, x: _Near, h: _Near, c: _Near) -> tuple[_Near, _Near]:
         inner = h.through(cell.r[2])
         again = reset * replace(inner, value=inner.value + cell.narrow[2])
     total = x.through(cell.w[2]) + again
-    new = replace(total, value=total.value + cell.wide[2]).gate("Tanh")
+    new = replace(total, value=total.value + cell.wide[2]).gate(of_candidate)
     z, apart = update.value, np.abs(h.value - new.value)
     moved = z * h.apart + (1 - z) * new.apart + apart * update.apart + update.apart * (h.apart + new.apart)
     return _Near((1 - z) * new.value + z * h.value, moved), c
 
 
 def _lstm(cell: _Cell, x: _Near, h: _Near, c: _Near) -> tuple[_Near, _Near]:
-    enter, leave, forget = (_total(cell, gate, x, h).gate("Sigmoid") for gate in (0, 1, 2))
-    after = forget * c + enter * _total(cell, 3, x, h).gate("Tanh")
-    return leave * after.gate("Tanh"), after
+    of_gates, of_candidate, of_output = cell.activations
+    enter, leave, forget = (_total(cell, gate, x, h).gate(of_gates) for gate in (0, 1, 2))
+    after = forget * c + enter * _total(cell, 3, x, h).gate(of_candidate)
+    return leave * after.gate(of_output), after
 
 
-_STEPS = {"RNN": _rnn, "GRU": _gru, "LSTM": _lstm}
+_STEPS = {1: _rnn, 3: _gru, 4: _lstm}
+"""By the number of gates."""

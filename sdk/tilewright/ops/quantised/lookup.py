@@ -31,4 +31,4 @@ def _evaluate(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, ...]:
     return (np.asarray(looked_up, call.outputs[0].dtype.numpy),)
 
 
-OPERATORS = (Operator("Lookup", _infer, _evaluate, ("x",), codes=AsIntegers(), batchable=True),)
+OPERATORS = (Operator("Lookup", _infer, _evaluate, ("x",), codes=AsIntegers(), batchable=True, channelwise=True),)
