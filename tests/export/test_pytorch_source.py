@@ -9,16 +9,20 @@ import ast
 from collections.abc import Callable
 from pathlib import Path
 
+import graphs
 import numpy as np
 import onnx
 import pytest
 from conftest import NetworkFiles
 from onnx import TensorProto, helper, numpy_helper
+from tilewright.binding.bind import bind
 from tilewright.cli import main
 from tilewright.errors import UnsupportedNode, UsageError
 from tilewright.export.mirror import bound_graph
 from tilewright.export.pytorch import PyTorchModule, PyTorchOptions, emit
 from tilewright.export.torch_constants import ConstantKind, all_equal, broadcast_row
+from tilewright.frontend.load import load
+from tilewright.plugins import kernels_of, platform
 from tilewright.safetensors import loads
 from torch_modules import OURS
 
@@ -117,6 +121,13 @@ def test_large_constants_stand_in_a_file_and_small_ones_in_the_source(tmp_path: 
     module = module_of(addition(tmp_path, np.arange(60.0).reshape(2, 30)))
     assert list(module.weights) == ["table"]
     assert 'stored["table"].to(dtype)' in module.source
+
+
+def test_a_sequence_of_one_operand_is_a_sequence() -> None:
+    """As a graph that no pass has changed holds it."""
+    model = load(graphs.onnx_model([graphs.node("Concat", "x", "y", axis=1)], {"x": (2, 3)}, ["y"]), name="net")
+    generic = platform("generic")
+    assert "torch.cat([x], 1)" in emit(bind(model, generic, kernels_of(generic))).source
 
 
 def test_an_operator_without_a_line_is_named(tmp_path: Path) -> None:

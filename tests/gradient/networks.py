@@ -14,19 +14,20 @@ STEP = 1e-6
 
 
 def network_of(
-    op: str, arrays: Sequence[Array], attributes: Mapping[str, Attribute], fixed: Sequence[int], outputs: int
+    op: str, arrays: Sequence[Array | None], attributes: Mapping[str, Attribute], fixed: Sequence[int], outputs: int
 ) -> Network:
-    """One node over the arrays; those at `fixed` are constants, the others inputs x0, x1, ..."""
-    names = [f"x{index}" for index in range(len(arrays))]
-    tensors = {n: Tensor(n, DType.of(a.dtype), a.shape) for n, a in zip(names, arrays, strict=True)}
+    """One node over the arrays; those at `fixed` are constants, the others inputs x0, x1, ...; None is left out."""
+    names = [f"x{index}" if array is not None else "" for index, array in enumerate(arrays)]
+    given = {name: array for name, array in zip(names, arrays, strict=True) if array is not None}
+    tensors = {name: Tensor(name, DType.of(array.dtype), array.shape) for name, array in given.items()}
     results = tuple(f"y{index}" for index in range(outputs))
-    known = {index: arrays[index] for index in fixed}
+    known = {index: given[names[index]] for index in fixed if names[index]}
     node = Node("node", op, tuple(names), results, dict(attributes))
-    call = call_of(node, [tensors[name] for name in names], (), known)
+    call = call_of(node, [tensors.get(name) for name in names], (), known)
     assert call.operator is not None
     for name, kind in zip(results, call.operator.infer(call), strict=False):
         tensors[name] = Tensor(name, kind.dtype, kind.shape)
-    inputs = tuple(name for index, name in enumerate(names) if index not in fixed)
+    inputs = tuple(name for index, name in enumerate(names) if name and index not in fixed)
     constants = {names[index]: value for index, value in known.items()}
     return Network(Model("one", (node,), tensors, constants, inputs, results, 21))
 

@@ -49,7 +49,7 @@ def _transpose(site: Site) -> str:
 
 
 def _concat(site: Site) -> str:
-    return f"torch.cat(({', '.join(_operands(site))}), {site.call.integer('axis')})"
+    return f"torch.cat([{', '.join(_operands(site))}], {site.call.integer('axis')})"
 
 
 def _split(site: Site) -> str:
