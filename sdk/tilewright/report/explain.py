@@ -10,7 +10,8 @@ from tilewright.binding.graph import BoundGraph, BoundNode
 from tilewright.binding.layouts import demanded
 from tilewright.binding.order import Counts
 from tilewright.ops.operator import Call
-from tilewright.platform import Kernel, Operands
+from tilewright.ops.products import units_of_work
+from tilewright.platform import Kernel, Operands, Platform
 from tilewright.report.calls import StateReport
 from tilewright.rows.chain import RowChain
 
@@ -124,9 +125,19 @@ def _price(graph: BoundGraph, bound: BoundNode, kernel: Kernel, counted: Mapping
     if kernel.name in counted:
         instructions = f"{counted[kernel.name]:,} instructions counted"
     else:
-        cost = kernel.declared_cost(bound.call)
-        instructions = "instructions not declared" if cost is None else f"about {round(cost):,} instructions"
-        if cost is not None and kernel.platform != graph.platform.name:
-            instructions += f" on the cores of {kernel.platform}"
+        instructions = _estimate(graph.platform, bound.call, kernel)
     flash = sum(constant.size_bytes for constant in kernel.constants(operands))
     return f"{instructions}, {flash:,} B of flash, {kernel.scratch(operands):,} B of scratch"
+
+
+def _estimate(platform: Platform, call: Call, kernel: Kernel) -> str:
+    """What a kernel declares, or what the platform found that it takes for each result or product."""
+    cost = kernel.declared_cost(call)
+    if cost is not None:
+        cores = f" on the cores of {kernel.platform}" if kernel.platform != platform.name else ""
+        return f"about {round(cost):,} instructions{cores}"
+    rate = platform.rates.get(kernel.name)
+    if rate is None:
+        return "instructions not declared"
+    unit = "cycles" if platform.copies else "instructions"
+    return f"about {round(rate.each * units_of_work(call)):,} {unit} at {rate.each:g} each"
