@@ -28,11 +28,14 @@ def deployment(
     options: CompileOptions | None = None,
     order: Order = by_cost,
 ) -> Deployment:
-    """The model where nothing is decided yet, by default on the portable platform."""
-    chosen = chosen or platform("generic")
+    """The model where nothing is decided yet, by default on the portable platform, with those of its kernels that
+    this machine can run; of another platform with all of them."""
+    chosen, options, host = chosen or platform("generic"), options or CompileOptions(), load_target("host")
+    offered: Sequence[Kernel] = kernels_of(chosen) if kernels is None else kernels
+    if kernels is None and chosen.name == host.platform:
+        offered = [k for k in offered if k.on_core(host.capabilities, (options.optimize,)).refusal is None]
     request = Request(
-        Path(f"{model.name}.onnx"), options or CompileOptions(), load_target("host"), chosen,
-        tuple(kernels_of(chosen) if kernels is None else kernels), tuple(chosen.memory),
+        Path(f"{model.name}.onnx"), options, host, chosen, tuple(offered), tuple(chosen.memory),
     )  # fmt: skip
     question = Question(request, Lowered(model, model), lambda _: order, partial(tile, levels=request.levels))
     return Deployment(question)
