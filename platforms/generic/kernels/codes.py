@@ -250,8 +250,10 @@ class MeanCodes(KernelMethods):
 
     def accepts(self, call: Call) -> str | None:
         """One number of elements per mean, and a requantisation that fits."""
-        counts = window_counts(call)
-        if counts.size > 1 and len(nests_of(real(call))) != 1:
+        counts, nests = window_counts(call), nests_of(real(call))
+        if not nests:
+            return unmapped(call)[0]
+        if counts.size > 1 and len(nests) != 1:
             return "windows hold different numbers of elements"
         return next((why for n in counts.tolist() if (why := too_wide(mean_proof(call, int(n))))), None)
 

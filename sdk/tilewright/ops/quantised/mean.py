@@ -31,7 +31,10 @@ def fact(call: Call) -> Mean:
 
 
 def mean_requantisation(call: Call, count: int) -> Requantisation:
-    """From the sum of `count` centred codes to the code of their mean (of their sum for ReduceSum)."""
+    """From the sum of `count` centred codes to the code of their mean (of their sum for ReduceSum); none have the zero
+    point.
+    """
+    count = max(count, 1)
     x, y = the_quantisation(call.tensor(0)), the_quantisation(call.outputs[0])
     if y.numerics == "tflm":
         limits = code_limits(call, call.outputs[0])
