@@ -29,12 +29,11 @@ def sums(rounds: Sequence[tuple[int, int, int]], load: str) -> Listing:
         out(f"li a5, {(end - begin) // step}")
         out.begin_loop("a5")
         _powers(out, FOUR[:step], load)
-        pairs = FOUR[0:step:2]
         if step > 1:
             out("add t0, t0, t1", "add t2, t2, t3")  # each is at most 2^30
-        for at, pair in enumerate(pairs):
-            last = at + 1 == len(pairs)
-            out(f"add a3, a3, {pair}", f"sltu t1, a3, {pair}", f"{'p.addN' if last else 'add'} a4, a4, t1{', 0' * last}")
+            out("add a3, a3, t0", "sltu t1, a3, t0", "add a4, a4, t1")
+        last = FOUR[2 * (step > 1)]
+        out(f"add a3, a3, {last}", f"sltu t1, a3, {last}", "p.addN a4, a4, t1, 0")  # an addition
         out.end_loop()
     return out
 
