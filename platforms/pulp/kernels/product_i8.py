@@ -11,32 +11,30 @@ from dataclasses import dataclass
 from itertools import dropwhile
 from typing import Any
 
-from tilewright.numerics import C_TYPES, ROUNDING, Requantiser, proof, requantise, the_quantisation
+from tilewright.numerics import C_TYPES, ROUNDING, MultiplyHigh, Requantiser, proof, requantise, the_quantisation
 from tilewright.platform import Call, DType, Operands, Rule, TiledKernelMethods, TileView, multiple, whole
 from tilewright.platforms.generic.kernels import product_i8 as portable
 from tilewright.platforms.pulp.kernels.conv_block_i8 import FOURS, SUMS_WHOLE
-from tilewright.platforms.pulp.kernels.listing import Listing
+from tilewright.platforms.pulp.kernels.product_asm import WIDTH, listing
 from tilewright.platforms.pulp.kernels.windows import CORES
 from tilewright.platforms.pulp.platform import PLATFORM
 
-WIDTH = 4
-ROWS = ("a0", "a1", "a2", "a3")
-COLUMNS = ("a5", "a6", "a7", "t0")
-SUMS = ("s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "t4", "t5", "t6", "ra")
-PACKED, WORDS, FIRST_SUM = 16, 20, 24  # bytes in `tilewright_product_block`
-ENTRY_CYCLES, BLOCK_CYCLES, PACK_CYCLES, ROW_CYCLES = 400, 280, 14, 3
+ENTRY_CYCLES, BLOCK_CYCLES, PACK_CYCLES, ROW_CYCLES = 600, 175, 12, 3
 
 
 @dataclass(frozen=True)
 class ProductContext:
-    """What the template prints; `flip` makes signed codes of the right-hand side's, `b_zero` is their zero point."""
+    """What the template prints; `flips` makes the right-hand side's words signed codes, `b_zero` is their zero point.
+    Blocks are `fused` with their requantisation where it takes 32 bits.
+    """
 
     a_type: str
     y_type: str
     depth: int
     a_zero: int
     b_zero: int
-    flip: int
+    flips: str
+    fused: bool
     text: str
     requantise: Requantiser
 
@@ -49,7 +47,7 @@ def lead_of(call: Call) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 @PLATFORM.kernel(
     "MatMul", types=portable.TYPES, template="product_i8.c.mako",
-    sources=["tiles.h", "xpulp.h", "product_tile.h", "product.h", *ROUNDING], preference=30,
+    sources=["tiles.h", "xpulp.h", "dots.h", "product_tile.h", "product.h", *ROUNDING], preference=30,
 )  # fmt: skip
 class TiledProductI8(TiledKernelMethods):
     """Integer matrix product of two operands over tiles in L1."""
@@ -85,24 +83,26 @@ class TiledProductI8(TiledKernelMethods):
         )  # fmt: skip
 
     def tile_scratch(self, call: Call, sizes: Mapping[str, Any]) -> Any:
-        """Packed columns and the starts of rows, for every core."""
+        """Packed columns, and the starts of rows where the other zero point makes some, for every core."""
         _, rows = _matrices(call, sizes)
-        return CORES * (WIDTH * call.shape(0)[-1] + 4 * rows)
+        return CORES * (WIDTH * call.shape(0)[-1] + 4 * rows * (_zero(call) != 0))
 
     def context(self, operands: Operands) -> ProductContext:
         """Types, zero points and the statement of a block."""
         call = operands.call
         a, b = call.tensor(0), call.tensor(1)
-        flipped = b.dtype is DType.U8
+        form = requantise(proof(call))
+        fixed = form if isinstance(form, MultiplyHigh) else None
         return ProductContext(
             a_type=C_TYPES[a.dtype],
             y_type=C_TYPES[call.outputs[0].dtype],
             depth=call.shape(0)[-1],
             a_zero=the_quantisation(a).zero_point[0],
-            b_zero=the_quantisation(b).zero_point[0] - 128 * flipped,
-            flip=128 * flipped,
-            text=listing(a.dtype is DType.U8).text("        "),
-            requantise=requantise(proof(call)),
+            b_zero=_zero(call),
+            flips=" ^ 0x80808080u" if b.dtype is DType.U8 else "",
+            fused=fixed is not None,
+            text=listing(call.shape(0)[-1], a.dtype is DType.U8, _zero(call) != 0, fixed).text(" " * 20),
+            requantise=form,
         )
 
     def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
@@ -112,24 +112,10 @@ class TiledProductI8(TiledKernelMethods):
         return {"matrices": int(matrices), "rows": int(rows), "columns": view.size("n"), "right": right}
 
 
-def listing(unsigned: bool) -> Listing:
-    """Four rows and a stream of four columns' words, one step of a hardware loop for every four inputs."""
-    out = Listing()
-    out(*(f"lw {row}, {4 * at}+%[k]" for at, row in enumerate(ROWS)), f"lw a4, {PACKED}+%[k]", f"lw t3, {WORDS}+%[k]")
-    out(*(f"li {total}, 0" for total in SUMS))
-    dot = "pv.sdotusp.b" if unsigned else "pv.sdotsp.b"
-    out.begin_loop("t3")
-    out(*(f"p.lw {column}, 4, a4" for column in COLUMNS))
-    out("p.lw t1, 4, a0")
-    loaded = ("t1", "t2", "t1", "t2")
-    for row in range(WIDTH):
-        if row + 1 < WIDTH:
-            out(f"p.lw {loaded[row + 1]}, 4, {ROWS[row + 1]}")
-        sums = SUMS[WIDTH * row : WIDTH * (row + 1)]
-        out(*(f"{dot} {total}, {loaded[row]}, {column}" for total, column in zip(sums, COLUMNS, strict=True)))
-    out.end_loop()
-    out(*(f"sw {total}, {FIRST_SUM + 4 * at}+%[k]" for at, total in enumerate(SUMS)))
-    return out
+def _zero(call: Call) -> int:
+    """The zero point of the right-hand side's codes as signed ones."""
+    b = call.tensor(1)
+    return the_quantisation(b).zero_point[0] - 128 * (b.dtype is DType.U8)
 
 
 def _matrices(call: Call, sizes: Mapping[str, Any]) -> tuple[Any, Any]:
