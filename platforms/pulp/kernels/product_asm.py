@@ -85,3 +85,20 @@ def _codes(out: Listing, form: MultiplyHigh) -> None:
         out(*(f"p.max {total}, {total}, t0" for total in SUMS), *(f"p.min {total}, {total}, t1" for total in SUMS))
     else:
         out(*(f"{narrow[0]} {total}, {total}, {narrow[1]}" for total in SUMS))
+
+
+def row_sums(depth: int, unsigned: bool, factor: int) -> Listing:
+    """Sums of rows times a factor: a0 walks over `a2` rows, a1 over their sums, a3 holds four ones."""
+    out, words = Listing(), depth // WIDTH
+    dot = "pv.sdotusp.b" if unsigned else "pv.sdotsp.b"
+    out(*constant("a4", factor))
+    out.begin_loop("a2")
+    together = 1 + (words % 2 == 0)
+    out("li t0, 0", f"li t1, {words // together}")
+    out.begin_loop("t1")
+    out(*(("p.lw t2, 4, a0", "p.lw t3, 4, a0") if together == 2 else ("p.lw t2, 4, a0", "nop")))
+    out(*(f"{dot} t0, {word}, a3" for word in ("t2", "t3")[:together]))
+    out.end_loop()
+    out("mul t0, t0, a4", "p.sw t0, 4, a1")
+    out.end_loop()
+    return out

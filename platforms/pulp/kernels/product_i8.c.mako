@@ -59,6 +59,17 @@ static void ${f.name}(${f.parameters})
         ${k.y_type} *const result = y + matrix * tile->rows * tile->columns;
         item += last - first;
 % if k.b_zero:
+#ifdef TILEWRIGHT_XPULP
+        {
+            register const void *from __asm__("a0") = left;
+            register int32_t *to __asm__("a1") = lines;
+            register int rows __asm__("a2") = tile->rows;
+            register uint32_t ones __asm__("a3") = 0x01010101u;
+            __asm__ volatile(
+${k.row_sums}
+                : "+r"(from), "+r"(to) : "r"(rows), "r"(ones) : "memory", "a4", "t0", "t1", "t2", "t3");
+        }
+#else
         for (int m = 0; m < tile->rows; m++) {
             int32_t sum = 0;
             for (int i = 0; i < ${k.depth}; i += 4) {
@@ -66,6 +77,7 @@ static void ${f.name}(${f.parameters})
             }
             lines[m] = ${-k.b_zero} * sum;
         }
+#endif
 % endif
         for (int group = first / blocks; group * blocks < last; group++) {
             const int over = tile->columns < 4 ? 0 : tile->columns - 4;

@@ -15,7 +15,7 @@ from tilewright.numerics import C_TYPES, ROUNDING, MultiplyHigh, Requantiser, pr
 from tilewright.platform import Call, DType, Operands, Rule, TiledKernelMethods, TileView, multiple, whole
 from tilewright.platforms.generic.kernels import product_i8 as portable
 from tilewright.platforms.pulp.kernels.conv_block_i8 import FOURS, SUMS_WHOLE
-from tilewright.platforms.pulp.kernels.product_asm import WIDTH, listing
+from tilewright.platforms.pulp.kernels.product_asm import WIDTH, listing, row_sums
 from tilewright.platforms.pulp.kernels.windows import CORES
 from tilewright.platforms.pulp.platform import PLATFORM
 
@@ -36,6 +36,7 @@ class ProductContext:
     flips: str
     fused: bool
     text: str
+    row_sums: str
     requantise: Requantiser
 
 
@@ -102,6 +103,7 @@ class TiledProductI8(TiledKernelMethods):
             flips=" ^ 0x80808080u" if b.dtype is DType.U8 else "",
             fused=fixed is not None,
             text=listing(call.shape(0)[-1], a.dtype is DType.U8, _zero(call) != 0, fixed).text(" " * 20),
+            row_sums=row_sums(call.shape(0)[-1], a.dtype is DType.U8, -_zero(call)).text(" " * 16),
             requantise=form,
         )
 
