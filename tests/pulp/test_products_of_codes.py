@@ -1,4 +1,4 @@
-"""Products of two tensors of codes on the cluster: rows and columns in fours and not, few of them, zero points or none."""
+"""Products of two tensors of codes on the cluster: rows and columns in fours and not, few or many, with zero points."""
 
 from __future__ import annotations
 
