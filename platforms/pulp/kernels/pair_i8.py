@@ -51,15 +51,8 @@ class TiledPairI8(TiledKernelMethods):
         return []
 
     def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
-        """Eight instructions an element, as many again where they are portable C; see `COSTS` of `block_i8`."""
-        points: Any = 1
-        for name, size in sizes.items():
-            if "." not in name:
-                points = points * size
-        form = pair_of(call)
-        assert form is not None
-        each = 30 if form.product or form.bits == 64 or form.ties != "up" else 9
-        return 250 + -(-points // CORES) * each
+        """See `pair_cycles`."""
+        return pair_cycles(call, sizes)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """None: the form holds literals."""
@@ -67,18 +60,35 @@ class TiledPairI8(TiledKernelMethods):
 
     def context(self, operands: Operands) -> PairContext:
         """The form as an expression of both codes."""
-        form = pair_of(operands.call)
-        assert form is not None
-        word = "int64_t" if form.bits == 64 else "int32_t"
-        y_type = C_TYPES[operands.call.outputs[0].dtype]
-        unsigned = [operands.call.tensor(i).dtype is DType.U8 for i in range(2)]
-        asm = "" if form.product or form.bits == 64 or form.ties != "up" else _pairs(form, unsigned)
-        return PairContext(word, y_type, pair_text(form), form.low, form.high, asm, form.left, form.right, form.addend)
+        return pair_context(operands.call)
 
     def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
         """All elements as one row."""
         (box,) = {footprint.box for footprint in view.boxes.values()}
         return {"rows": 1, "columns": prod(high - low for low, high in box)}
+
+
+def pair_cycles(call: Call, sizes: Mapping[str, Any]) -> Any:
+    """Eight instructions an element, as many again where they are portable C; see `COSTS` of `block_i8`."""
+    points: Any = 1
+    for name, size in sizes.items():
+        if "." not in name:
+            points = points * size
+    form = pair_of(call)
+    assert form is not None
+    each = 30 if form.product or form.bits == 64 or form.ties != "up" else 9
+    return 250 + -(-points // CORES) * each
+
+
+def pair_context(call: Call) -> PairContext:
+    """The form as an expression of both codes."""
+    form = pair_of(call)
+    assert form is not None
+    word = "int64_t" if form.bits == 64 else "int32_t"
+    y_type = C_TYPES[call.outputs[0].dtype]
+    unsigned = [call.tensor(i).dtype is DType.U8 for i in range(2)]
+    asm = "" if form.product or form.bits == 64 or form.ties != "up" else _pairs(form, unsigned)
+    return PairContext(word, y_type, pair_text(form), form.low, form.high, asm, form.left, form.right, form.addend)
 
 
 def _pairs(form: PairForm, unsigned: Sequence[bool]) -> str:
