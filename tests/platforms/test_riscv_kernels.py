@@ -6,10 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, Protocol
 
+import board_layers
 import pytest
 from board_layers import Layer, board_or_skip, check, check_network, kernels
 from float_layers import floats
 from tilewright.compile import compile_model, write
+from tilewright.model import Numerics
 from tilewright.options import CompileOptions
 from tilewright.run.build import build
 from tilewright.run.simulate import execute
@@ -166,17 +168,27 @@ def test_pairs_of_channels_in_a_word_are_exact_and_offered_for_speed_only(tmp_pa
     assert [bound[layer.name] for layer in layers] == ["DensePairsI8"] * 3 + ["DenseBlockI8"] * 2
 
 
-def test_vectors_compute_every_shape(tmp_path: Path) -> None:
+@pytest.mark.parametrize("numerics", ["exact", "tflm"])
+def test_vectors_compute_every_shape(numerics: Numerics, tmp_path: Path) -> None:
     wide = Layer("dw_wide", (1, 70, 6, 9), (70, 1, 3, 3), x_zero=-9, attributes={"group": 70, **SAME})
-    bound = kernels(check([*CONVOLUTIONS, *WIDTHS, *DEPTHWISE, wide, *DENSE], "qemu_rv32gcv", tmp_path))
+    layers = [*CONVOLUTIONS, *WIDTHS, *DEPTHWISE, wide, *DENSE]
+    bound = kernels(check(layers, "qemu_rv32gcv", tmp_path, numerics=numerics))
     assert {bound[layer.name] for layer in (*CONVOLUTIONS, *WIDTHS)} == {"ConvVectorI8"}
     assert {bound[layer.name] for layer in (*DEPTHWISE, wide)} == {"DepthwiseVectorI8"}
     assert {bound[layer.name] for layer in DENSE} == {"DenseVectorI8"}
 
 
-def test_vectors_compute_large_and_dilated_depthwise_windows(tmp_path: Path) -> None:
-    bound = kernels(check(LINES, "qemu_rv32gcv", tmp_path, ("random", "low", "high")))
+@pytest.mark.parametrize("numerics", ["exact", "tflm"])
+def test_vectors_compute_large_and_dilated_depthwise_windows(numerics: Numerics, tmp_path: Path) -> None:
+    bound = kernels(check(LINES, "qemu_rv32gcv", tmp_path, ("random", "low", "high"), numerics=numerics))
     assert {bound[layer.name] for layer in LINES} == {"DepthwiseVectorI8"}
+
+
+@pytest.mark.parametrize("numerics", ["exact", "tflm"])
+def test_vectors_take_factors_that_differ_by_channel(numerics: Numerics, tmp_path: Path) -> None:
+    layers = board_layers.DEPTHWISE
+    bound = kernels(check(layers, "qemu_rv32gcv", tmp_path, ("random", "low", "high"), numerics=numerics))
+    assert "DepthwiseVectorI8" in {bound[layer.name] for layer in layers}
 
 
 @pytest.mark.parametrize("board", ["qemu_rv32imafc", "qemu_rv32gcv"])

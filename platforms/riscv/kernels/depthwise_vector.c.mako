@@ -94,18 +94,18 @@ ${finish(many)}\
 % endif
 % if k.padded or many.count == 1:
 /* One pixel; so many rows and columns of its window are missing on each side. */
-static void ${f.name}_pixel(const ${k.x_type} *x, int top, int bottom, int left, int right, const ${k.w_type} *w, int width, const int32_t *b, ${q.parameters}${k.y_type} *y)
+static void ${f.name}_pixel(const ${k.x_type} *x, int top, int bottom, int before, int behind, const ${k.w_type} *w, int width, const int32_t *b, ${q.parameters}${k.y_type} *y)
 {
 ${begin(one)}\
     {
 ${missing(one, times("top", w.kernel))}\
     }
     for (int row = top; row < ${h.kernel} - bottom; row++) {
-${missing(one, "left")}\
-        if (left + right < ${w.kernel}) {
-${row(one, f"{w.kernel} - left - right")}\
+${missing(one, "before")}\
+        if (before + behind < ${w.kernel}) {
+${row(one, f"{w.kernel} - before - behind")}\
         }
-${missing(one, "right")}\
+${missing(one, "behind")}\
         x += ${h.dilation * h.x_stride};
     }
     {
@@ -158,13 +158,13 @@ static void ${f.name}(${f.parameters})
             }
 % endif
 % if many.count == 1 or w.inner_first > 0 or w.inner_last < w.out:
-            int left = ${missing_before("first_column", w)};
-            left = left < ${w.kernel} ? left : ${w.kernel};
-            int right = ${missing_behind("first_column", w)};
-            right = right < ${w.kernel} - left ? right : ${w.kernel} - left;
-            const ${k.x_type} *const from = xr + (first_column + ${times("left", w.dilation)}) * ${w.x_stride};
+            int before = ${missing_before("first_column", w)};
+            before = before < ${w.kernel} ? before : ${w.kernel};
+            int behind = ${missing_behind("first_column", w)};
+            behind = behind < ${w.kernel} - before ? behind : ${w.kernel} - before;
+            const ${k.x_type} *const from = xr + (first_column + ${times("before", w.dilation)}) * ${w.x_stride};
             for (int c = 0; c < ${C}; c += ${k.lanes}) {
-                ${f.name}_pixel(from + c, top, bottom, left, right, w + c, ${C} - c < ${k.lanes} ? ${C} - c : ${k.lanes}, b + c, ${q.arguments("c")}to + c);
+                ${f.name}_pixel(from + c, top, bottom, before, behind, w + c, ${C} - c < ${k.lanes} ? ${C} - c : ${k.lanes}, b + c, ${q.arguments("c")}to + c);
             }
             ow++;
 % endif
