@@ -79,8 +79,10 @@ class Built:
 
 
 def layer_of(name: str, model: str) -> tuple[str, int] | None:
-    """(kernel, number) of a layer's function; None for others. What a layer hands to a core is a kernel of its own."""
-    symbol = re.match(rf"{model}_(?:([a-z0-9]+)_|(layer|fetch))(\d+)(_core)?", name)
+    """(kernel, number) of a layer's function; None for others. What a layer hands to a core is a kernel of its own, but
+    for one of several phases, into which the kernel's function is compiled.
+    """
+    symbol = re.match(rf"{model}_(?:([a-z0-9]+)_|(layer|fetch))(\d+)(_core(?!_phase))?", name)
     if symbol is None:
         return (RUN, 0) if name == f"{model}_run" else None
     return HANDS if symbol[4] else symbol[1] or symbol[2], int(symbol[3])

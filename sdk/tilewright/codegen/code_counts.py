@@ -72,7 +72,7 @@ def count(code: FunctionText) -> tuple[FunctionCounts, ...]:
         used = Counter(name for pair in _CALL_OR_TYPE.findall(text) for name in pair if name)
         names = used.keys() - _KEYWORDS
         repeated = {name: used[name] for name in sorted(names) if used[name] > 1}
-        kernel = "core" if f"{code.name}_core" in signature else code.kernel
+        kernel = "core" if f"{code.name}_core(" in signature else code.kernel  # a phase has the kernel in it
         counts.append(
             FunctionCounts(
                 kernel, code.number, _length(function), _length(declarations), frozenset(names), "float" in text,
