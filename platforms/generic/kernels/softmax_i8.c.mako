@@ -1,5 +1,6 @@
 <%
 q = k.quotient
+high = q.high if q.high_bits is None else None
 def at(name, step, place):
     return f"{name}[{times('j', step)}{f' + {place * step}' if place else ''}]"
 %>\
@@ -18,13 +19,13 @@ def at(name, step, place):
 % if q.high_bits is not None:
             code -= code >> ${q.high_bits}; /* the share of 1 is one code beyond the highest */
 % endif
-% if q.low is not None or q.high is not None:
+% if q.low is not None or high is not None:
             int32_t limited = (int32_t)code + ${q.zero_point};
 % if q.low is not None:
             limited = limited < ${q.low} ? ${q.low} : limited;
 % endif
-% if q.high is not None:
-            limited = limited > ${q.high} ? ${q.high} : limited;
+% if high is not None:
+            limited = limited > ${high} ? ${high} : limited;
 % endif
             ${at("y", k.y_step, place)} = (${k.y_type})limited;
 % else:

@@ -78,7 +78,7 @@ def quotient_of(form: SoftmaxForm) -> Quotient:
         shift=shift - WORD,
         zero_point=form.zero_point,
         low=form.low if form.zero_point < form.low else None,
-        high=form.high if largest > room and bits is None else None,
+        high=form.high if largest > room else None,
         high_bits=bits,
     )
 
