@@ -14,10 +14,14 @@ from typing import Any
 import numpy as np
 import pytest
 from built_once import Headers, Objects
+from hypothesis import HealthCheck, settings
 from numpy.typing import NDArray
 
 ROOT = Path(__file__).parents[1]
 MODELS = ROOT / "tests" / "models"
+
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")  # a busy machine is no fault of a test
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ def test_drawn_networks_are_bound_exactly_where_brute_force_binds_them() -> None
     assert min(outcomes.count(each) for each in ("bound", "went back", "refused")) > SEEDS // 20
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(seed=st.integers(SEEDS, 1 << 40))
 def test_any_drawn_network_is_bound_where_brute_force_binds_it(seed: int) -> None:
     compare(case(seed))

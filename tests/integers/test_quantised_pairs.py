@@ -58,7 +58,7 @@ scales = st.floats(0.002, 0.5)
 zeros = st.integers(-128, 127)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     st.sampled_from(["Add", "Sub", "Mul"]), scales, scales, st.floats(0.3, 3), st.tuples(zeros, zeros, zeros),
     st.sampled_from([None, Clamp(0, inf), Clamp(-1, 1)]),
@@ -137,7 +137,7 @@ def softmax_call(length: int, scale: float, target: float, zero: int = -128, dty
     return call_of(Node("softmax", "Softmax", ("x",), ("y",), {"axis": -1}), (x,), (y,))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     st.lists(st.integers(-128, 127), min_size=1, max_size=40), st.floats(0.001, 1),
     st.sampled_from([2.0**-8, 1 / 255, 1 / 127, 0.01]),

@@ -98,7 +98,7 @@ def test_thresholds_are_where_the_code_steps(multiplier: Fraction, zero_point: i
         assert rational(acc - 1, form) < form.low + 1 + k
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(
     st.one_of(float32s, coarse), st.integers(-128, 127), st.integers(-3000, 0), st.integers(0, 3000),
     st.sampled_from([(-128, 127), (0, 127), (-128, 4)]), st.one_of(st.just(()), st.tuples(st.integers(-32768, 32767))),
@@ -118,7 +118,7 @@ def test_a_proved_form_equals_the_exact_one_on_every_accumulator(
     assert np.abs(word).max() < 2**31
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(float32s.filter(lambda m: m < 1), min_size=1, max_size=8), st.integers(2**10, 2**24))
 def test_one_shift_serves_all_channels_and_large_accumulators(multipliers: list[Fraction], reach: int) -> None:
     form = Requantisation(tuple(multipliers), -128, -128, 127)
@@ -153,7 +153,7 @@ def test_a_planted_fault_is_seen_at_the_thresholds(part: str) -> None:
     assert not np.array_equal(wrong.apply(acc), form.apply(acc))
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(
     st.lists(float32s.filter(lambda m: 2**-22 < m < 2), min_size=1, max_size=12), st.integers(-32768, 32767),
     st.integers(2**8, 2**31 - 1), st.integers(0, 2**32 - 1),

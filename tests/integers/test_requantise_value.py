@@ -37,7 +37,7 @@ def numbers(*each: tuple[int, ...]) -> MultiplyHigh:
     return MultiplyHigh(-128, 127, 2, *parts)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     st.lists(st.fractions(Fraction(1, 5000), Fraction(1), max_denominator=1 << 24), min_size=1, max_size=4),
     st.integers(-128, 127),
@@ -52,7 +52,7 @@ def test_either_form_computes_the_definition(
     assert np.array_equal(value(exact).apply(sums.T, axis=0), exact.apply(sums.T, axis=0))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     st.lists(st.fractions(Fraction(1, 5000), Fraction(1, 3), max_denominator=1 << 24), min_size=1, max_size=4),
     st.integers(-128, 127),

@@ -21,7 +21,7 @@ def shape_and_order(draw: st.DrawFn) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 
 @given(shape_and_order())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_pack_stores_the_axes_in_order_and_unpack_brings_them_back(
     case: tuple[tuple[int, ...], tuple[int, ...]],
 ) -> None:
@@ -34,7 +34,7 @@ def test_pack_stores_the_axes_in_order_and_unpack_brings_them_back(
 
 
 @given(shape_and_order())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_axis_strides_address_every_element(case: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
     shape, order = case
     array = np.arange(prod(shape)).reshape(shape)
@@ -47,7 +47,7 @@ def test_axis_strides_address_every_element(case: tuple[tuple[int, ...], tuple[i
 
 
 @given(shape_and_order(), st.randoms(use_true_random=False))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_a_transpose_is_the_same_bytes_under_another_layout(
     case: tuple[tuple[int, ...], tuple[int, ...]], random: np.random.Generator
 ) -> None:

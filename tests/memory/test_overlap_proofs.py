@@ -45,7 +45,7 @@ def survives(steps: list[tuple[set[int], set[int]]], shift: int, *, mixed: bool)
 
 
 @given(axes())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_rows_are_safe_at_the_gap(case: tuple[Axis, Axis, int, int]) -> None:
     h, w, channels, out_channels = case
     gap = gap_bytes(*row_steps(h, w, out_channels, 1, 1), reads_before_writing=False)
@@ -58,7 +58,7 @@ def test_rows_are_safe_at_the_gap(case: tuple[Axis, Axis, int, int]) -> None:
 
 
 @given(axes(), st.integers(1, 5))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_patches_are_safe_at_the_gap(case: tuple[Axis, Axis, int, int], pixels: int) -> None:
     h, w, channels, out_channels = case
     results = h.out * w.out

@@ -99,7 +99,7 @@ def test_a_group_lives_as_one_instruction() -> None:
                 assert apart or layout.offsets[b] + layout.sizes[b] <= layout.offsets[a]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(st.sampled_from(["Relu", "Add", "Exp", "Softmax", "Mul", "Neg"]), min_size=1, max_size=9))
 def test_random_chains_run_in_packed_memory(ops: list[str]) -> None:
     plan = plan_of(chain(ops))

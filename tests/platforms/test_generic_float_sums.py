@@ -81,7 +81,7 @@ def test_it_is_offered_for_speed_only_and_where_floats_hold_the_sums(tmp_path: P
     assert plain["same"] == "ConvDotI8"
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.floats(width=32, min_value=2.0**-12, max_value=0.5, allow_nan=False).map(Fraction),
     st.integers(-128, 127), st.integers(-20_000, 20_000), st.integers(1, 30_000),

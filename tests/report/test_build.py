@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema
 import pytest
 import tilewright.report
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tilewright.errors import DoesNotFit, StateError
 from tilewright.memory.needs import MemoryReport
@@ -125,7 +125,6 @@ JSON_VALUES: st.SearchStrategy[object] = (
 )
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_whatever_is_changed_a_report_is_read_or_refused(data: st.DataObject) -> None:
     value = plain()
