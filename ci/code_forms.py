@@ -19,7 +19,8 @@ from tilewright.report.code_sizes import RUN, CoreSizes
 
 TEMPLATES = Path(tilewright.codegen.__file__).parent / "templates"
 WRITTEN = {
-    RUN: ("run.c.mako",), "layer": ("tiled.c.mako",), "core": ("tiled.c.mako", "tilewright_cluster.h"),
+    RUN: ("run.c.mako",), "layer": ("tiled.c.mako", "sitting.c.mako", "sitting.h"),
+    "core": ("cores.c.mako", "tilewright_cluster.h"),
     "fetch": ("staging.c.mako",), "input": ("port.c.mako",), "output": ("port.c.mako",),
     "rowchain": ("row_chain.c.mako", "row_chain.h"),
 }  # fmt: skip

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnxruntime
 import pytest
+from board_layers import board_or_skip
 from graphs import node, onnx_model
 from tilewright.cli import main
 from tilewright.model import Array
@@ -83,3 +85,69 @@ def test_twenty_steps_are_those_of_torch(kind: str, tmp_path: Path) -> None:
     told = json.loads((out / "report.json").read_text())["training"]["losses"]
     np.testing.assert_allclose(told, losses(kind, images, labels), rtol=0, atol=1e-4)
     assert told != sorted(told)
+
+
+NEW, OF_NEW, STEPS_OF_NEW, RATE_OF_NEW = 5, 8, 40, 0.005
+"""Classes that were never seen, samples of a step, steps, and the rate of these."""
+
+
+def body_of_old_classes(images: Array, labels: Array) -> Any:
+    """Three convolutions, trained by torch to tell the digits from 0 to 4."""
+    torch.manual_seed(0)
+    made = [torch.nn.Conv2d(low, high, 3, padding=1, stride=s) for low, high, s in ((1, 8, 1), (8, 16, 2), (16, 32, 2))]
+    body = torch.nn.Sequential(*(part for one in made for part in (one, torch.nn.ReLU())), torch.nn.Flatten())
+    head = torch.nn.Linear(128, 5)
+    learning = [*body.parameters(), *head.parameters()]
+    for _ in range(200):
+        loss = torch.nn.functional.cross_entropy(head(body(torch.tensor(images))), torch.tensor(labels))
+        for parameter, gradient in zip(learning, torch.autograd.grad(loss, learning), strict=True):
+            parameter.data -= 0.2 * gradient
+    return body
+
+
+def with_new_head(body: Any) -> onnx.ModelProto:
+    """The same convolutions as ONNX, and a last layer of zeros behind them."""
+    constants = {"w": np.zeros((NEW, 128), np.float32), "b": np.zeros(NEW, np.float32)}
+    nodes, read = [], "x"
+    for at, layer in enumerate(one for one in body if isinstance(one, torch.nn.Conv2d)):
+        constants |= {f"w{at}": layer.weight.detach().numpy(), f"b{at}": layer.bias.detach().numpy()}
+        nodes.append(node("Conv", f"{read} w{at} b{at}", f"c{at}", pads=[1] * 4, strides=[*layer.stride]))
+        nodes.append(node("Relu", f"c{at}", f"r{at}"))
+        read = f"r{at}"
+    nodes += [node("Flatten", read, "f"), node("Gemm", "f w b", "y", transB=1)]
+    return onnx_model(nodes, {"x": (OF_NEW, 1, 8, 8)}, ["y"], constants)
+
+
+def test_five_new_classes_are_learnt_on_a_cortex_m4_as_torch_learns_them(tmp_path: Path) -> None:
+    """Losses of every step and the accuracy on held-out samples; `train` holds parameters against NumPy's."""
+    board_or_skip("qemu_mps2_an386")
+    raw = pytest.importorskip("sklearn.datasets", reason="scikit-learn is not installed").load_digits()
+    images, labels = (raw.images / 16).astype(np.float32).reshape(-1, 1, 8, 8), raw.target
+    body = body_of_old_classes(images[labels < NEW], labels[labels < NEW])
+    images, labels = images[labels >= NEW], labels[labels >= NEW] - NEW
+    taught = STEPS_OF_NEW * OF_NEW
+    onnx.save(with_new_head(body), tmp_path / "net.onnx")
+    np.savez(tmp_path / "data.npz", x=images[:taught], target=labels[:taught].astype(np.int32))
+    asked = ["--update", "last", "--learning-rate", str(RATE_OF_NEW), "--data", str(tmp_path / "data.npz")]
+    words = ["train", str(tmp_path / "net.onnx"), "-t", "qemu_mps2_an386", "-o", str(tmp_path / "out"), "-q", *asked]
+    assert main(words) == 0
+    told = json.loads((tmp_path / "out" / "report.json").read_text())["training"]["losses"]
+    features, weights, biases = body(torch.tensor(images)).detach(), torch.zeros(NEW, 128), torch.zeros(NEW)
+    session = onnxruntime.InferenceSession(str(tmp_path / "out" / "net_step.onnx"))
+    ours = {"w": np.zeros((NEW, 128), np.float32), "b": np.zeros(NEW, np.float32)}
+    losses = []
+    for at in range(0, taught, OF_NEW):
+        weights.requires_grad_(), biases.requires_grad_()
+        target = torch.tensor(labels[at : at + OF_NEW])
+        loss = torch.nn.functional.cross_entropy(features[at : at + OF_NEW] @ weights.T + biases, target)
+        losses.append(loss.item())
+        moved = torch.autograd.grad(loss, (weights, biases))
+        weights, biases = (p.detach() - RATE_OF_NEW * g for p, g in zip((weights, biases), moved, strict=True))
+        _, ours["w"], ours["b"] = session.run(
+            None, {"x": images[at : at + OF_NEW], "target": labels[at : at + OF_NEW].astype(np.int32), **ours}
+        )
+    np.testing.assert_allclose(told, losses, rtol=0, atol=1e-5)
+    held, right = features[taught:].numpy(), labels[taught:]
+    of_torch = np.mean((held @ weights.numpy().T + biases.numpy()).argmax(1) == right)
+    assert np.mean((held @ ours["w"].T + ours["b"]).argmax(1) == right) == of_torch
+    assert of_torch > 0.7

@@ -100,6 +100,11 @@ def pair_of(call: Call) -> PairForm | None:
     return pair_form(call.operator, call)
 
 
+def without_form(call: Call) -> str | None:
+    """None, or that integers cannot give what float32 does."""
+    return None if pair_of(call) else "no integer form equals the float32 arithmetic on every pair of codes"
+
+
 @PLATFORM.kernel(
     *PAIRS, types=f"{Q}, {Q} -> {Q}", template="nest.c.mako", layout=("axes", "same"), sources=[*OF_PAIRS],
     preference=10,
@@ -109,7 +114,7 @@ class PairCodes(KernelMethods):
 
     def accepts(self, call: Call) -> str | None:
         """An integer form must exist."""
-        return None if pair_of(call) else "no integer form equals the float32 arithmetic on every pair of codes"
+        return without_form(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Constant operands as codes."""

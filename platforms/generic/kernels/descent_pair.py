@@ -158,6 +158,17 @@ def forward_tile(call: Call, block: int) -> tuple[float, TileContext]:
     )  # fmt: skip
 
 
+def pair_refusal(call: Call) -> str | None:
+    """None, or why a pair of layers cannot be taken back: weights that move lie in memory that can be written."""
+    moving = {1, 3, FIRST_OF_PAIR, FIRST_OF_PAIR + 2}
+    return "weights that move are constants" if moving & set(call.constants) else empty(call)
+
+
+def pair_in_place(call: Call) -> tuple[tuple[int, int], ...]:
+    """Operands of a pair of layers and the results that take their memory."""
+    return tuple(pair for pair in pair_replaces(call.node) if pair[0] not in call.constants)
+
+
 class DescentPair(KernelMethods):
     """Block by block: the planes between, their weights' step and gradient, and the layer before of these planes."""
 
@@ -165,8 +176,7 @@ class DescentPair(KernelMethods):
         """Weights in memory that can be written."""
         if call.optional(SIGNS) is not None:
             return "its gradient is one number a plane"
-        moving = {1, 3, FIRST_OF_PAIR, FIRST_OF_PAIR + 2}
-        return "weights that move are constants" if moving & set(call.constants) else empty(call)
+        return pair_refusal(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Every constant operand."""
@@ -174,7 +184,7 @@ class DescentPair(KernelMethods):
 
     def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
         """The gradient takes the memory of the operand, next values that of targets."""
-        return tuple(pair for pair in pair_replaces(call.node) if pair[0] not in call.constants)
+        return pair_in_place(call)
 
     def scratch(self, operands: Operands) -> int:
         """Weights aside, what is gathered, and the planes of a block."""

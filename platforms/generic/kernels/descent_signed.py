@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from tilewright.operators import FIRST_NEXT, FIRST_OF_PAIR, SIGNS, pair_replaces, pair_terms, sign_bytes
+from tilewright.operators import FIRST_NEXT, FIRST_OF_PAIR, SIGNS, pair_terms, sign_bytes
 from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.depthwise_tile_f32 import TileContext
 from tilewright.platforms.generic.kernels.descent import weight_steps
 from tilewright.platforms.generic.kernels.descent_depthwise import PlaneTiles, decayed, plane_tiles, planes_cost
-from tilewright.platforms.generic.kernels.descent_pair import Names, forward_tile
-from tilewright.platforms.generic.kernels.elements import constants_by_name, empty
+from tilewright.platforms.generic.kernels.descent_pair import Names, forward_tile, pair_in_place, pair_refusal
+from tilewright.platforms.generic.kernels.elements import constants_by_name
 from tilewright.platforms.generic.kernels.nest import operand_names, result_names
 from tilewright.platforms.generic.kernels.nest_expressions import literal
 from tilewright.platforms.generic.platform import PLATFORM
@@ -69,8 +69,7 @@ class DescentSigned(KernelMethods):
             return "its gradient has no signs"
         if pair_terms(call)[0].groups == 1 or call.optional(4) is not None:
             return "the layer before is no depthwise one, or something else reads what lies between"
-        moving = {1, 3, FIRST_OF_PAIR, FIRST_OF_PAIR + 2}
-        return "weights that move are constants" if moving & set(call.constants) else empty(call)
+        return pair_refusal(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Every constant operand."""
@@ -78,7 +77,7 @@ class DescentSigned(KernelMethods):
 
     def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
         """The gradient takes the memory of the operand, next values that of targets."""
-        return tuple(pair for pair in pair_replaces(call.node) if pair[0] not in call.constants)
+        return pair_in_place(call)
 
     def scratch(self, operands: Operands) -> int:
         """Planes of a block, weights of both layers for it."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from tilewright.numerics import C_TYPES, OF_PAIRS, PairForm, pair_text
 from tilewright.platform import Call, Constant, DType, Operands, Rule, TiledKernelMethods, TileView
-from tilewright.platforms.generic.kernels.codes import PAIRS, pair_of
+from tilewright.platforms.generic.kernels.codes import PAIRS, pair_of, without_form
 from tilewright.platforms.pulp.kernels.listing import Listing, constant
 from tilewright.platforms.pulp.kernels.windows import CORES
 from tilewright.platforms.pulp.platform import PLATFORM
@@ -44,7 +44,7 @@ class TiledPairI8(TiledKernelMethods):
         """Two tensors of one shape at run time, with an integer form."""
         if call.constants or call.shape(0) != call.shape(1):
             return "an operand is constant or broadcast, the kernel handles two of one shape"
-        return None if pair_of(call) else "no integer form equals the float32 arithmetic on every pair of codes"
+        return without_form(call)
 
     def rules(self, call: Call) -> list[Rule]:
         """Any tile will do."""

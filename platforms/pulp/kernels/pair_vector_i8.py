@@ -9,7 +9,7 @@ from typing import Any
 
 from tilewright.numerics import OF_PAIRS
 from tilewright.platform import Call, Constant, Operands, Rule, TiledKernelMethods, TileView
-from tilewright.platforms.generic.kernels.codes import PAIRS, pair_of, read_constants, real
+from tilewright.platforms.generic.kernels.codes import PAIRS, read_constants, real, without_form
 from tilewright.platforms.generic.kernels.nest import nests_of
 from tilewright.platforms.pulp.kernels.pair_i8 import PairContext, pair_context, pair_cycles
 from tilewright.platforms.pulp.platform import PLATFORM
@@ -42,7 +42,7 @@ class TiledPairVectorI8(TiledKernelMethods):
         *above, width = call.shape(constant) or (1,)
         if width < 2 or width != shape[-1] or prod(above) != 1 or call.shape(1 - constant) != shape:
             return f"the constant of shape {list(call.shape(constant))} is no row of the other operand"
-        return None if pair_of(call) else "no integer form equals the float32 arithmetic on every pair of codes"
+        return without_form(call)
 
     def rules(self, call: Call) -> list[Rule]:
         """Any tile will do."""

@@ -47,7 +47,7 @@ def require_tools(target: Target) -> None:
     tools, packages = ([pair[side] for pair in absent] for side in (0, 1))
     raise ToolMissing(
         f"{' and '.join(tools)} {'is' if len(tools) == 1 else 'are'} not installed",
-        why=f"building or running needs it for target '{target.name}'",
+        why=f"building or running needs {'it' if len(tools) == 1 else 'them'} for target '{target.name}'",
         fix=how_to_get(packages),
     )
 
