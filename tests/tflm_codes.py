@@ -21,7 +21,13 @@ def lowered(content: bytes) -> Model:
 
 
 def codes_of(model: Model, inputs: Mapping[str, Array]) -> list[Array]:
-    """What the semantics gives, node after node."""
+    """What the semantics gives for the outputs."""
+    values = values_of(model, inputs)
+    return [values[name] for name in model.outputs]
+
+
+def values_of(model: Model, inputs: Mapping[str, Array]) -> dict[str, Array]:
+    """What the semantics gives for every tensor, node after node."""
     values = {**model.constants, **inputs}
     for node in model.nodes:
         operands = tuple(model.tensors[name] if name else None for name in node.inputs)
@@ -30,4 +36,4 @@ def codes_of(model: Model, inputs: Mapping[str, Array]) -> list[Array]:
         assert call.operator is not None
         results = call.operator.evaluate(call, [values[name] if name else None for name in node.inputs])
         values.update(zip(node.outputs, results, strict=False))
-    return [values[name] for name in model.outputs]
+    return values

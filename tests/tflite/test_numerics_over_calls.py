@@ -34,8 +34,9 @@ def svdf(kind: str, zero_point: int = 0, reach: int = 0) -> bytes:
     return single("SVDF", tensors, [T((1, 6), "int8", 0.19, 12)], [(0, "i", 2), (1, "b", 1)])
 
 
-def lstm(kind: str, clip: float, time_major: bool, lifted: int = 0) -> bytes:
-    """Two sequences of three frames of seven, five units; `lifted` biases open all gates, so that the cell grows."""
+def lstm(kind: str, clip: float, time_major: bool, lifted: int = 0, falls: bool = False) -> bytes:
+    """Two sequences of three frames of seven, five units; `lifted` biases open all gates, so that the cell grows, or
+    falls."""
     wide = kind == "int16"
     given, recurrent = RNG.integers(-127, 128, (4, 5, 7)), RNG.integers(-127, 128, (4, 5, 5))
     x, hidden = (0.0003, 0) if wide else (0.06, 9), (2.0**-15, 0) if wide else (0.0075, -5)
@@ -43,6 +44,7 @@ def lstm(kind: str, clip: float, time_major: bool, lifted: int = 0) -> bytes:
     weights = [T((5, 7), "int8", 0.011 + gate / 999, data=w) for gate, w in enumerate(given)]
     weights += [T((5, 5), "int8", 0.009 + gate / 999, data=w) for gate, w in enumerate(recurrent)]
     biases = [RNG.integers(-900, 5000, 5) * (50 if wide else 1) + lifted for _ in range(4)]
+    biases[2] *= -1 if falls else 1
     sums = [T((5,), "int64" if wide else "int32", x[0] * 0.011, data=b) for b in biases]
     states = [T((2, 5), kind, *hidden, variable=True), T((2, 5), "int16", 2.0**-11, variable=True)]
     tensors = [T(frames, kind, *x), *weights, *sums, *states, T(results, kind, *hidden)]
@@ -63,6 +65,7 @@ CASES: dict[str, tuple[bytes, dict[str, Array]]] = {
     "lstm at its limit": (lstm("int8", 9.5, False, 60000), SEQUENCES),
     "svdf that wraps around": (svdf("int8", 5), FRAMES),
     "svdf of sums that wrap around": (svdf("int16", reach=32767), FRAMES),
+    "lstm that falls to its lowest code but one": (lstm("int8", 20.0, False, 60000, falls=True), SEQUENCES),
 }
 
 
@@ -116,6 +119,7 @@ RECORDED = {
     "lstm at its limit": [468565, 55880, 7373591],
     "svdf that wraps around": [1244, 56776],
     "svdf of sums that wrap around": [3516, 13128384],
+    "lstm that falls to its lowest code but one": [-473850, -56320, -10458250],
 }
 
 

@@ -172,11 +172,20 @@ class _Steps:
         return self._coded("Tanh" if place == FRESH else "Sigmoid", (total,), self.state, self.behind)
 
     def _cell(self, remembered: str, entered: str) -> str:
-        """The sum of both parts, within the limits where there are any."""
+        """The sum of both parts, within the limits where there are any: none is the lowest code, the kernels negate
+        the highest."""
         if self.limit is None:
             return self._coded("Add", (remembered, entered), self.state, self.layer.of_cell)
         total = self._op("Add", (remembered, entered), self.state)
-        return self._coded("Clip", (total, *self.limit.inputs[1:]), self.state, self.layer.of_cell)
+        reach = float(self.graph.constants[self.layer.of_cell.scale].reshape(-1)[0]) * DType.I16.range[1]
+        sides = [scalar(self.graph, name) for name in self.limit.inputs[1:]]
+        limits = [
+            self.graph.constant(
+                f"{self.node.name}_limit", np.asarray(np.clip(side or 0.0, -reach, reach), np.float32), DType.F32
+            )
+            for side in sides
+        ]
+        return self._coded("Clip", (total, *limits), self.state, self.layer.of_cell)
 
     def _coded(self, op: str, inputs: Sequence[str], shape: Shape, codes: _Codes, **attributes: int) -> str:
         """An operator whose result passes through codes; the name of the real result."""
