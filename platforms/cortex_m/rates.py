@@ -13,7 +13,7 @@ RATES = {
     "ProductMve": Rate(0.5, ("two operands",)), "TransposedMve": Rate(0.6, DENSE), "PairMve": Rate(2.8, OTHERS),
     "ConvFpu": Rate(1.4, DENSE), "DenseFpu": Rate(1.8, WEIGHTS), "ProductFpu": Rate(2.0, ("two operands",)),
     "TransposedFpu": Rate(1.6, DENSE), "DepthwiseTileF32": Rate(3.1, ("depthwise",)), "RecurrentFpu": Rate(1.8, OTHERS),
-    "RecurrentMve": Rate(1.3, OTHERS),
+    "RecurrentMve": Rate(1.3, OTHERS), "SettledDsp": Rate(16.0, OTHERS), "FloatPairMve": Rate(5.5, OTHERS),
     "ConvI8": Rate(5.2), "DepthwiseI8": Rate(7.5), "SumCodes": Rate(9.0), "TransposedSumCodes": Rate(11.0),
     "PairCodes": Rate(20.0, OTHERS), "RealCodes": Rate(170.0), "TableCodes": Rate(3.8), "MoveCodes": Rate(8.0),
     "BorderCodes": Rate(8.0), "ResizeCodes": Rate(88.0), "SoftmaxI8": Rate(24.0), "QuantiseF32": Rate(20.0),

@@ -53,20 +53,33 @@ def narrow_form(call: Call) -> PairForm | NearForm | None:
     return near if near is not None and near.form.bits == 32 else None
 
 
+def unlike_shapes(call: Call) -> str | None:
+    """None where operands lie like the result."""
+    y = call.outputs[0]
+    if call.constants and y.elements < FEW:
+        return f"for fewer than {FEW} codes with a constant the portable loop takes less code"
+    if len(y.shape) <= 2:  # one order of elements, so a constant and a missing axis of one change nothing
+        same = all(call.tensor(i).elements == y.elements for i in range(2))
+    else:
+        same = not call.constants and all(call.shape(i) == y.shape for i in range(2))
+    return None if same else "the kernel takes operands of one shape, and a constant of at most two axes"
+
+
+def repeated(call: Call) -> tuple[str, int, int]:
+    """The operand that is read again and again, how often, and its codes."""
+    elements = call.outputs[0].elements
+    again = next((i for i in range(2) if call.tensor(i).elements < elements), 1)
+    each = call.tensor(again).elements
+    return "ab"[again], elements // each if each else 0, each
+
+
 class PairMethods(KernelMethods):
     """What all kernels answer alike; they differ in their C, its prices, and the shapes that they take."""
 
     _prices: ClassVar[PairWork]
 
     def _refuses(self, call: Call) -> str | None:
-        y = call.outputs[0]
-        if call.constants and y.elements < FEW:
-            return f"for fewer than {FEW} codes with a constant the portable loop takes less code"
-        if len(y.shape) <= 2:  # one order of elements, so a constant and a missing axis of one change nothing
-            same = all(call.tensor(i).elements == y.elements for i in range(2))
-        else:
-            same = not call.constants and all(call.shape(i) == y.shape for i in range(2))
-        return None if same else "the kernel takes operands of one shape, and a constant of at most two axes"
+        return unlike_shapes(call)
 
     def accepts(self, call: Call) -> str | None:
         """Shapes that the kernel takes, and a form in 32 bits."""
@@ -101,11 +114,9 @@ class PairMethods(KernelMethods):
         call = operands.call
         form = narrow_form(call)
         assert form is not None
-        again = next((i for i in range(2) if call.tensor(i).elements < call.outputs[0].elements), 1)
-        each, rounds = call.tensor(again).elements, call.outputs[0].elements // call.tensor(again).elements
         if isinstance(form, NearForm):
-            return PairContext(form.form, form.window, len(form.listed), "ab"[again], rounds, each)
-        return PairContext(form, 0, 0, "ab"[again], rounds, each)
+            return PairContext(form.form, form.window, len(form.listed), *repeated(call))
+        return PairContext(form, 0, 0, *repeated(call))
 
 
 def one_code_a_channel(call: Call) -> str | None:

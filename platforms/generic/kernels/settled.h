@@ -1,12 +1,24 @@
+/* Bits of a number that is not zero. */
+static inline int tilewright_bits_of(uint64_t value)
+{
+#if defined(__GNUC__)
+    return 64 - __builtin_clzll(value);
+#else
+    int bits = 1;
+    for (int step = 32; step > 0; step /= 2) {
+        bits += value >> (bits - 1 + step) > 0u ? step : 0;
+    }
+    return bits;
+#endif
+}
+
 /* The value rounded to 24 significant bits, ties to even, as float32 does; the bits that its units grow by. */
 static int tilewright_to_24_bits(int64_t *value)
 {
     uint64_t size = *value < 0 ? (uint64_t)0 - (uint64_t)*value : (uint64_t)*value;
     int dropped = 0;
-    for (int step = 32; step > 0; step /= 2) {
-        dropped += size >> (dropped + step) >= UINT32_C(1) << 23 ? step : 0;
-    }
-    if (dropped > 0) {
+    if (size >> 24 > 0u) {
+        dropped = tilewright_bits_of(size) - 24;
         size = (size + ((uint64_t)1 << (dropped - 1)) - 1u + (size >> dropped & 1u)) >> dropped;
     }
     *value = *value < 0 ? -(int64_t)size : (int64_t)size;
@@ -35,10 +47,9 @@ static int tilewright_settled(int32_t code, int32_t a, int32_t b, const int32_t 
         left = -left;
     }
     /* The tie with 26 bits: float32's neighbours are 4 away, the middle to them 2, below a power of two 1. */
-    while (tie < INT64_C(1) << 25) {
-        tie *= 2;
-        bits++;
-    }
+    const int spare = 26 - tilewright_bits_of((uint64_t)tie);
+    tie *= (int64_t)1 << spare;
+    bits += spare;
     if (left <= 0 || bits < 0) {
         return code < 0;
     }

@@ -79,7 +79,7 @@ from tilewright.ops.quantised.normalised import NormalisedForm, has_normalised_f
 from tilewright.ops.quantised.proof import Bounds, Proof, prove, thresholds
 from tilewright.ops.quantised.real import code_limits, real_call, rounds_twice, the_quantisation
 from tilewright.ops.quantised.resize import ResizeAxis, ResizeForm, interpolates, resize_form, resize_proof
-from tilewright.ops.quantised.settled import SettledForm, settled_form
+from tilewright.ops.quantised.settled import SettledForm, rounds_as_floats, settled_form
 from tilewright.ops.quantised.softmax import SoftmaxForm, softmax_axis, softmax_form
 from tilewright.ops.quantised.softmax_twice import TOTAL_SHIFT, softmax_twice_form, softmax_twice_unknown
 from tilewright.ops.quantised.twice import Addition, Distance, Twice
@@ -98,7 +98,7 @@ __all__ = [
     "interpolates", "is_fixed", "is_half", "literal", "loaded", "lookup_table", "mantissa", "mean_proof", "minus",
     "near_form", "normalised_form", "packed", "pair_form", "pair_text", "plus", "product_exponent", "proof", "prove",
     "quantise", "real_call", "requantisation", "requantisation_table", "requantise", "resize_form", "resize_proof",
-    "rounded_twice", "rounds_twice", "same_meaning", "settled_form", "softmax_axis", "softmax_form",
+    "rounded_twice", "rounds_as_floats", "rounds_twice", "same_meaning", "settled_form", "softmax_axis", "softmax_form",
     "softmax_twice_form", "softmax_twice_unknown", "split_bias", "split_multiply", "step_form", "stored", "sum_form",
     "the_quantisation", "thresholds", "times", "too_wide", "turn_exponents", "window_counts", "wraps", "zero_code",
 ]  # fmt: skip

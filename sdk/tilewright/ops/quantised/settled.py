@@ -25,6 +25,8 @@ from tilewright.ops.quantised.real import code_limits, rounds_twice
 MANTISSA = 24
 _ROUNDINGS = 4
 _MOST_SHIFT, _LEAST_SHIFT = {32: 24, 64: 46}, 8
+_MOST_OF_SUMS = 32
+"""Words of sums whose fraction is a whole lower half come apart without a shift."""
 _LARGEST = {32: (1 << 31) - 1, 64: (1 << 62) - 1}
 _MOST_APART = 20
 """Bits by which the products of both operands may be shifted against each other."""
@@ -36,30 +38,41 @@ _EXPONENTS = range(-120, 60)
 
 @dataclass(frozen=True)
 class SettledForm:
-    """The form, whose word holds half a step; the window in units of its fraction; and `numbers` for what is left:
-    mantissas of both scales and of the result's, bits to shift each product by, the exponent of their sum or product
-    over the result's step, and 1 for a sum, -1 for a difference, 0 for a product."""
+    """The form, whose word holds half a step; the window in units of its fraction, of which `cut` is what its factors
+    are rounded by; and `numbers` for what is left: mantissas of both scales and of the result's, bits to shift each
+    product by, the exponent of their sum or product over the result's step, and 1 for a sum, -1 for a difference, 0 for
+    a product."""
 
     form: PairForm
     window: int
+    cut: int
     numbers: tuple[int, ...]
 
 
-def settled_form(call: Call) -> SettledForm | None:
-    """The form of an Add, Sub or Mul of two quantised tensors of at most 16 bits; None where words are too wide."""
+def settled_form(call: Call, widths: tuple[Literal[32, 64], ...] = (32, 64)) -> SettledForm | None:
+    """The form of an Add, Sub or Mul of two quantised tensors of at most 16 bits in the first of these widths that
+    tells most codes; None where words are too wide."""
     tensors = (call.optional(0), call.optional(1), call.outputs[0])
-    if call.codes != Pairwise(factored=True) or any(t is None or t.quantisation is None for t in tensors):
-        return None
-    if rounds_twice(call) or any(t.dtype.bits > 16 for t in tensors if t is not None):
+    if not rounds_as_floats(call):
         return None
     left, right, result = (pair_key(tensor) for tensor in tensors if tensor is not None)
-    return _remembered(call.node.op, call.node.clamp, left, right, result, code_limits(call, call.outputs[0]))
+    limits = code_limits(call, call.outputs[0])
+    return _remembered(call.node.op, call.node.clamp, left, right, result, limits, widths)
+
+
+def rounds_as_floats(call: Call) -> bool:
+    """True for an Add, Sub or Mul of two quantised tensors of at most 16 bits that follows float32's arithmetic."""
+    tensors = (call.optional(0), call.optional(1), call.outputs[0])
+    if call.codes != Pairwise(factored=True) or any(t is None or t.quantisation is None for t in tensors):
+        return False
+    return not rounds_twice(call) and all(t.dtype.bits <= 16 for t in tensors if t is not None)
 
 
 @lru_cache(maxsize=256)
 def _remembered(
-    op: str, _: Clamp | None, left: PairKey, right: PairKey, result: PairKey, limits: tuple[int, int]
-) -> SettledForm | None:
+    op: str, _: Clamp | None, left: PairKey, right: PairKey, result: PairKey, limits: tuple[int, int],
+    widths: tuple[Literal[32, 64], ...],
+) -> SettledForm | None:  # fmt: skip
     parts = [frexp(meaning.scale[0]) for _, meaning in (left, right, result)]
     mantissas = [int(part * (1 << MANTISSA)) for part, _ in parts]
     first, second, target = (exponent - MANTISSA for _, exponent in parts)
@@ -69,8 +82,8 @@ def _remembered(
     if max(apart) > _MOST_APART or any(part not in _EXPONENTS for part in (first, second, target, least)):
         return None
     numbers = (*mantissas, *apart, least - target, sign)
-    for bits in (32, 64):
-        words = _words(sign, (left, right, result), limits, 32 if bits == 32 else 64)
+    for bits in widths:
+        words = _words(sign, (left, right, result), limits, bits)
         if words is not None:
             return SettledForm(*words, numbers)
     return None
@@ -78,8 +91,9 @@ def _remembered(
 
 def _words(
     sign: int, keys: tuple[PairKey, PairKey, PairKey], limits: tuple[int, int], bits: Literal[32, 64]
-) -> tuple[PairForm, int] | None:
-    """The form of that width and its window; None where words would leave it, or would seldom decide."""
+) -> tuple[PairForm, int, int] | None:
+    """The form of that width, its window, and the part of that which is due to factors; None where words would leave
+    the width, or would seldom decide."""
     spans = [pair_span(*key) for key in keys[:2]]
     scales = [Fraction(meaning.scale[0]) for _, meaning in keys]
     ratios = [scales[0] * scales[1] / scales[2]] if sign == 0 else [scales[0] / scales[2], scales[1] / scales[2] * sign]
@@ -90,9 +104,11 @@ def _words(
     )
     (_, first), (_, second), (kind, result) = keys
     # What rounding moves a product by grows with it; of products beyond the codes nothing is asked but their side.
-    rounded = min(reach, pair_span(kind, result) + 2) if sign == 0 else reach
+    within = min(reach, pair_span(kind, result) + 2)
+    rounded = within if sign == 0 else (reach + within) / 2  # two roundings are those of operands
     zeros = (first.zero_point[0], second.zero_point[0])
-    for shift in range(_MOST_SHIFT[bits], _LEAST_SHIFT - 1, -1):
+    most = _MOST_SHIFT[bits] if sign == 0 else min(_MOST_SHIFT[bits], _MOST_OF_SUMS)
+    for shift in range(most, _LEAST_SHIFT - 1, -1):
         left, *others = (round(ratio * (1 << shift)) for ratio in ratios)
         right = others[0] if others else 0
         addend = (result.zero_point[0] << shift) + (1 << shift - 1)
@@ -106,5 +122,5 @@ def _words(
         window = ceil(rounded * Fraction(_ROUNDINGS * 1001, 1000 << MANTISSA) * (1 << shift) + cut) + 1
         if 2 * window > _MOST_NEAR * (1 << shift):
             return None
-        return PairForm(sign == 0, left, right, addend, shift, bits, zeros, *limits), window
+        return PairForm(sign == 0, left, right, addend, shift, bits, zeros, *limits), window, ceil(cut) + 1
     return None
