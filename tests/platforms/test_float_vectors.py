@@ -18,20 +18,27 @@ from tilewright.target import load_target
 
 SCALAR, HELIUM = "qemu_mps2_an386", "qemu_mps3_an547"
 Reals = npt.NDArray[np.float32]
-FUNCTIONS = ("Sigmoid", "Swish", "Tanh", "Erf", "Elu", "Selu")
+FOURS = ("Sigmoid", "Swish", "Tanh", "Erf")
+FUNCTIONS = (*FOURS, "Elu", "Selu")
 
 
 def run(
-    model: onnx.ModelProto, feeds: dict[str, Any], board: str, work: Path, first: tuple[str, ...], atol: float = 1e-30
+    model: onnx.ModelProto,
+    feeds: dict[str, Any],
+    board: str,
+    work: Path,
+    first: tuple[str, ...],
+    atol: float = 1e-30,
+    rtol: float = 1e-6,
 ) -> set[str]:
-    """Run on a board, compare with NumPy within 1e-6 of each result, and give the kernels that computed it."""
+    """Run on a board, compare with NumPy within `rtol` of each result, and give the kernels that computed it."""
     board_or_skip(board)
     path, target = work / "vectors.onnx", load_target(board)
     onnx.save(model, path)
     done = compile_model(path, CompileOptions(), target, pipeline=preferring(first))
     write(done, work / "project")
     np.savez(work / "calls.npz", allow_pickle=False, **{name: value[None] for name, value in feeds.items()})
-    options = RunOptions(frames=work / "calls.npz", rtol=1e-6, atol=atol)
+    options = RunOptions(frames=work / "calls.npz", rtol=rtol, atol=atol)
     report = run_model(done, target, options, work / "project")
     assert report.run is not None
     assert report.run.match, report.run.frames
@@ -53,12 +60,25 @@ def test_functions_in_vectors(count: int, tmp_path: Path) -> None:
     assert run(model, {"x": values(count)}, HELIUM, tmp_path, ("FunctionsMve",)) == {"FunctionsMve"}
 
 
-def test_gelus_in_vectors(tmp_path: Path) -> None:
+@pytest.mark.parametrize("count", [1613, 1616, 3])
+def test_functions_in_fours(count: int, tmp_path: Path) -> None:
+    nodes = [node(name, "x", name, name.lower()) for name in FOURS]
+    model = onnx_model(nodes, {"x": [count]}, FOURS, opset=24)
+    assert run(model, {"x": values(count)}, SCALAR, tmp_path, ("FunctionsFpu",), rtol=4.5e-7) == {"FunctionsFpu"}
+
+
+def test_a_scaled_swish_stays_with_the_portable_kernel(tmp_path: Path) -> None:
+    model = onnx_model([node("Swish", "x", "y", "swish", alpha=1.5)], {"x": [37]}, ["y"], opset=24)
+    assert run(model, {"x": values(37)}, SCALAR, tmp_path, ("FunctionsFpu",)) == {"FunctionsF32"}
+
+
+@pytest.mark.parametrize(("board", "kernel"), [(SCALAR, "FunctionsFpu"), (HELIUM, "FunctionsMve")])
+def test_gelus_in_vectors(board: str, kernel: str, tmp_path: Path) -> None:
     """What is small beside one is lost in its sum, so results of large negative numbers are near zero, no nearer."""
     nodes = [node("Gelu", "x", "exact", "gelu"), node("Gelu", "x", "near", "gelu_tanh", approximate="tanh")]
     model, given = onnx_model(nodes, {"x": [805]}, ["exact", "near"], opset=20), values(1613)
     given = given[np.isfinite(given) & (np.abs(given) < 100)][:805]
-    assert run(model, {"x": given}, HELIUM, tmp_path, ("FunctionsMve",), atol=3e-6) == {"FunctionsMve"}
+    assert run(model, {"x": given}, board, tmp_path, (kernel,), atol=3e-6) == {kernel}
 
 
 @pytest.mark.parametrize("length", [37, 8, 5])

@@ -18,7 +18,7 @@
 /* Zero for negative values: in the integer unit where a comparison of floats goes through the flags. */
 #if defined(__ARM_FP)
 #define TILEWRIGHT_RECTIFIED(value) tilewright_float_rectified(value)
-static inline __attribute__((always_inline)) float tilewright_float_rectified(float value)
+static inline __attribute__((always_inline, unused)) float tilewright_float_rectified(float value)
 {
     union {
         float value;

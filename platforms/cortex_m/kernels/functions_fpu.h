@@ -1,0 +1,196 @@
+/* Functions of floats on cores with a single-precision unit, four values a turn: constants are loaded several at a time into
+ * the registers in which their sums grow. It brings tilewright_fpu_sigmoid, tilewright_fpu_swish, tilewright_fpu_tanh,
+ * tilewright_fpu_erf, tilewright_fpu_gelu and tilewright_fpu_gelu_tanh. */
+#include <math.h>
+
+#if !defined(__ARM_FP)
+#error "these kernels need a core with a floating-point unit"
+#endif
+
+#define TILEWRIGHT_FPU_SIGMOID 0
+#define TILEWRIGHT_FPU_SWISH 1
+#define TILEWRIGHT_FPU_TANH 2
+#define TILEWRIGHT_FPU_ERF 3
+#define TILEWRIGHT_FPU_GELU 4
+#define TILEWRIGHT_FPU_GELU_TANH 5
+
+/* Ends before four values of which one reaches the limit, given as twice its bits less one, or is no number. */
+#define TILEWRIGHT_FPU_ENTER \
+    "1:\n\tldmia %[x], {r4, r5, r6, r8}\n\tcmp %[limit], r4, lsl #1\n\tittt hs\n\tcmphs %[limit], r5, lsl #1\n\t" \
+    "cmphs %[limit], r6, lsl #1\n\tcmphs %[limit], r8, lsl #1\n\tblo.w 2f\n\tvldmia %[x]!, {s0-s3}\n\t"
+#define TILEWRIGHT_FPU_LEAVE "vstmia %[y]!, {s0-s3}\n\tsubs %[blocks], %[blocks], #1\n\tbne.w 1b\n\t2:\n\t"
+/* Two values side by side: what stands in `to` is increased by `from` times the variable. */
+#define TILEWRIGHT_FPU_STEP(to0, to1, from0, from1, by0, by1) \
+    "vfma.f32 s" to0 ", s" from0 ", s" by0 "\n\tvfma.f32 s" to1 ", s" from1 ", s" by1 "\n\t"
+#define TILEWRIGHT_FPU_BOTH(operation, to0, to1, a0, a1, b0, b1) \
+    operation ".f32 s" to0 ", s" a0 ", s" b0 "\n\t" operation ".f32 s" to1 ", s" a1 ", s" b1 "\n\t"
+/* Numerator and denominator from the highest power of the squares s4 and s5 on, in turn. */
+#define TILEWRIGHT_FPU_QUOTIENT_FOUR \
+    TILEWRIGHT_FPU_STEP("10", "11", "8", "8", "4", "5") TILEWRIGHT_FPU_STEP("12", "13", "9", "9", "4", "5") \
+    TILEWRIGHT_FPU_STEP("14", "15", "10", "11", "4", "5") TILEWRIGHT_FPU_STEP("16", "17", "12", "13", "4", "5") \
+    TILEWRIGHT_FPU_STEP("18", "19", "14", "15", "4", "5") TILEWRIGHT_FPU_STEP("20", "21", "16", "17", "4", "5") \
+    TILEWRIGHT_FPU_STEP("22", "23", "18", "19", "4", "5") TILEWRIGHT_FPU_STEP("24", "25", "20", "21", "4", "5")
+#define TILEWRIGHT_FPU_QUOTIENT_FIVE \
+    TILEWRIGHT_FPU_QUOTIENT_FOUR \
+    TILEWRIGHT_FPU_STEP("26", "27", "22", "23", "4", "5") TILEWRIGHT_FPU_STEP("28", "29", "24", "25", "4", "5")
+/* s`x0` and s`x1` by an odd quotient of powers up to the ninth and the eighth, or the eleventh and the tenth. */
+#define TILEWRIGHT_FPU_TANH_OF(x0, x1) \
+    "vldmia %[numbers], {s8-s25}\n\t" TILEWRIGHT_FPU_BOTH("vmul", "4", "5", x0, x1, x0, x1) TILEWRIGHT_FPU_QUOTIENT_FOUR \
+    TILEWRIGHT_FPU_BOTH("vmul", "22", "23", "22", "23", x0, x1) TILEWRIGHT_FPU_BOTH("vdiv", x0, x1, "22", "23", "24", "25")
+#define TILEWRIGHT_FPU_ERF_OF(to0, to1, x0, x1) \
+    "vldmia %[numbers], {s8-s29}\n\t" TILEWRIGHT_FPU_BOTH("vmul", "4", "5", x0, x1, x0, x1) TILEWRIGHT_FPU_QUOTIENT_FIVE \
+    TILEWRIGHT_FPU_BOTH("vmul", "26", "27", "26", "27", x0, x1) TILEWRIGHT_FPU_BOTH("vdiv", to0, to1, "26", "27", "28", "29")
+/* Half of x, and that times what stands in s`by0` and s`by1`. */
+#define TILEWRIGHT_FPU_HALVED(x0, x1, by0, by1) \
+    TILEWRIGHT_FPU_BOTH("vmul", x0, x1, x0, x1, "31", "31") TILEWRIGHT_FPU_STEP(x0, x1, x0, x1, by0, by1)
+#define TILEWRIGHT_FPU_GELU_OF(x0, x1) \
+    TILEWRIGHT_FPU_ERF_OF("26", "27", x0, x1) TILEWRIGHT_FPU_HALVED(x0, x1, "26", "27")
+#define TILEWRIGHT_FPU_GELU_TANH_OF(x0, x1) \
+    TILEWRIGHT_FPU_BOTH("vmul", "6", "7", x0, x1, x0, x1) TILEWRIGHT_FPU_BOTH("vmul", "6", "7", "6", "7", "29", "29") \
+    TILEWRIGHT_FPU_BOTH("vadd", "6", "7", "6", "7", "30", "30") TILEWRIGHT_FPU_BOTH("vmul", "6", "7", "6", "7", x0, x1) \
+    TILEWRIGHT_FPU_TANH_OF("6", "7") TILEWRIGHT_FPU_HALVED(x0, x1, "6", "7")
+/* `over` / (1 + exp(-x)): s8 and s9 become the exponent's bits, s4 and s5 how often log 2 goes into -x, x what is left. */
+#define TILEWRIGHT_FPU_SHARE_OF(x0, x1, over0, over1) \
+    "vldmia %[numbers], {s8-s24}\n\t" TILEWRIGHT_FPU_STEP("8", "9", x0, x1, "29", "29") \
+    TILEWRIGHT_FPU_BOTH("vsub", "4", "5", "8", "9", "28", "28") "vmov r4, r5, s8, s9\n\t" \
+    TILEWRIGHT_FPU_STEP(x0, x1, "4", "5", "30", "30") TILEWRIGHT_FPU_STEP(x0, x1, "4", "5", "31", "31") \
+    "lsl r4, r4, #23\n\tlsl r5, r5, #23\n\tvmov s8, s9, r4, r5\n\t" \
+    TILEWRIGHT_FPU_STEP("11", "12", "10", "10", x0, x1) TILEWRIGHT_FPU_STEP("13", "14", "11", "12", x0, x1) \
+    TILEWRIGHT_FPU_STEP("15", "16", "13", "14", x0, x1) TILEWRIGHT_FPU_STEP("17", "18", "15", "16", x0, x1) \
+    TILEWRIGHT_FPU_STEP("19", "20", "17", "18", x0, x1) TILEWRIGHT_FPU_STEP("21", "22", "19", "20", x0, x1) \
+    TILEWRIGHT_FPU_STEP("23", "24", "21", "22", "8", "9") TILEWRIGHT_FPU_BOTH("vdiv", x0, x1, over0, over1, "23", "24")
+
+#define TILEWRIGHT_FPU_FOURS(before, function) \
+    __asm__ volatile(before TILEWRIGHT_FPU_ENTER function TILEWRIGHT_FPU_LEAVE \
+        : [x] "+r"(x), [y] "+r"(y), [blocks] "+r"(blocks), [numbers] "+r"(numbers) \
+        : [limit] "r"(limit) \
+        : "cc", "memory", "r4", "r5", "r6", "r8", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", \
+          "s12", "s13", "s14", "s15", "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24", "s25", "s26", "s27", \
+          "s28", "s29", "s30", "s31")
+
+/* Up to `blocks` times four values, at least one, below the limit. Returns how many blocks are left, the first of which has
+ * a value that reaches it. The first numbers of some functions stay in registers up to s31. */
+static inline __attribute__((always_inline)) int tilewright_fpu_fours(
+    int function, const float *x, float *y, int blocks, uint32_t limit, const float *numbers)
+{
+    switch (function) {
+    case TILEWRIGHT_FPU_SIGMOID:
+        TILEWRIGHT_FPU_FOURS("vldmia %[numbers]!, {s27-s31}\n\t",
+            TILEWRIGHT_FPU_SHARE_OF("0", "1", "27", "27") TILEWRIGHT_FPU_SHARE_OF("2", "3", "27", "27"));
+        break;
+    case TILEWRIGHT_FPU_SWISH:
+        TILEWRIGHT_FPU_FOURS("vldmia %[numbers]!, {s27-s31}\n\t",
+            "vmov.f32 s6, s0\n\tvmov.f32 s7, s1\n\t" TILEWRIGHT_FPU_SHARE_OF("0", "1", "6", "7")
+            "vmov.f32 s6, s2\n\tvmov.f32 s7, s3\n\t" TILEWRIGHT_FPU_SHARE_OF("2", "3", "6", "7"));
+        break;
+    case TILEWRIGHT_FPU_TANH:
+        TILEWRIGHT_FPU_FOURS("", TILEWRIGHT_FPU_TANH_OF("0", "1") TILEWRIGHT_FPU_TANH_OF("2", "3"));
+        break;
+    case TILEWRIGHT_FPU_ERF:
+        TILEWRIGHT_FPU_FOURS("", TILEWRIGHT_FPU_ERF_OF("0", "1", "0", "1") TILEWRIGHT_FPU_ERF_OF("2", "3", "2", "3"));
+        break;
+    case TILEWRIGHT_FPU_GELU:
+        TILEWRIGHT_FPU_FOURS("vldmia %[numbers]!, {s31}\n\t", TILEWRIGHT_FPU_GELU_OF("0", "1") TILEWRIGHT_FPU_GELU_OF("2", "3"));
+        break;
+    default:
+        TILEWRIGHT_FPU_FOURS("vldmia %[numbers]!, {s29-s31}\n\t",
+            TILEWRIGHT_FPU_GELU_TANH_OF("0", "1") TILEWRIGHT_FPU_GELU_TANH_OF("2", "3"));
+        break;
+    }
+    return blocks;
+}
+
+/* One value that reaches the limit or is no number. */
+static inline float tilewright_fpu_end(int function, float a)
+{
+    const float below = function == TILEWRIGHT_FPU_TANH || function == TILEWRIGHT_FPU_ERF ? -1.0f : 0.0f;
+    const float share = a > 0.0f ? 1.0f : a < 0.0f ? below : a;
+    return function == TILEWRIGHT_FPU_SIGMOID || below != 0.0f ? share : a * share;
+}
+
+/* Any number of values: those of a block with an end, and of one that is not full, go by a copy. */
+static inline __attribute__((always_inline)) void tilewright_fpu_function(
+    int function, const float *x, float *y, int count, float limit, const float *numbers)
+{
+    uint32_t bits;
+    (void)memcpy(&bits, &limit, sizeof bits);
+    bits = 2u * bits - 1u;
+    bool copied = count < 4;
+    while (count > 0) {
+        const int few = count < 4 ? count : 4;
+        float given[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+        float found[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+        for (int i = 0; copied && i < few; i++) {
+            given[i] = fabsf(x[i]) < limit ? x[i] : 0.0f;
+        }
+        const int blocks = copied ? 1 : count / 4;
+        const int left = tilewright_fpu_fours(function, copied ? given : x, copied ? found : y, blocks, bits, numbers);
+        for (int i = 0; copied && i < few; i++) {
+            y[i] = fabsf(x[i]) < limit ? found[i] : tilewright_fpu_end(function, x[i]);
+        }
+        const int done = copied ? few : 4 * (blocks - left);
+        x += done;
+        y += done;
+        count -= done;
+        copied = !copied || count < 4;
+    }
+}
+
+/* What stays in registers, and exp(-r) as in the portable kernel; 1.5 * 2^23 + 127 has the exponent of 1 in its lowest bits. */
+#define TILEWRIGHT_FPU_EXPONENTIAL \
+    {1.0f, 12583039.0f, -1.442695041f, 0.693359375f, -2.12194440e-4f, 12583039.0f, 12583039.0f, 0.0013882514322176576f, \
+        -0.008366547524929047f, -0.008366547524929047f, 0.04166720062494278f, 0.04166720062494278f, -0.1666654348373413f, \
+        -0.1666654348373413f, 0.4999999701976776f, 0.4999999701976776f, -1.0f, -1.0f, 1.0f, 1.0f, 1.0f, 1.0f}
+
+TILEWRIGHT_FLOAT void tilewright_fpu_sigmoid(const float *x, float *y, int count)
+{
+    static const float numbers[22] = TILEWRIGHT_FPU_EXPONENTIAL;
+    tilewright_fpu_function(TILEWRIGHT_FPU_SIGMOID, x, y, count, 88.0f, numbers);
+}
+
+TILEWRIGHT_FLOAT void tilewright_fpu_swish(const float *x, float *y, int count)
+{
+    static const float numbers[22] = TILEWRIGHT_FPU_EXPONENTIAL;
+    tilewright_fpu_function(TILEWRIGHT_FPU_SWISH, x, y, count, 88.0f, numbers);
+}
+
+/* tanh(t) = t * numerator / denominator, powers of t^2, up to 8.1, from where on it is 1: within 3.1e-7 of itself, never
+ * above 1 (all floats were tried), and so is erf within 3.6e-7 up to 3.67. */
+#define TILEWRIGHT_FPU_TANH_NUMBERS \
+    1.4943628556807198e-08f, 8.408528628933709e-07f, 2.1697922420571558e-05f, 2.1697922420571558e-05f, \
+        0.00033919853740371764f, 0.00033919853740371764f, 0.0035598650574684143f, 0.0035598650574684143f, \
+        0.026119891554117203f, 0.026119891554117203f, 0.1343463808298111f, 0.1343463808298111f, 0.46767961978912354f, \
+        0.46767961978912354f, 1.0f, 1.0f, 1.0f, 1.0f
+
+TILEWRIGHT_FLOAT void tilewright_fpu_tanh(const float *x, float *y, int count)
+{
+    static const float numbers[18] = {TILEWRIGHT_FPU_TANH_NUMBERS};
+    tilewright_fpu_function(TILEWRIGHT_FPU_TANH, x, y, count, 8.1f, numbers);
+}
+
+TILEWRIGHT_FLOAT void tilewright_fpu_gelu_tanh(const float *x, float *y, int count)
+{
+    static const float numbers[21] = {0.0356774069f, 0.797884583f, 0.5f, TILEWRIGHT_FPU_TANH_NUMBERS};
+    tilewright_fpu_function(TILEWRIGHT_FPU_GELU_TANH, x, y, count, 4.89f, numbers);
+}
+
+TILEWRIGHT_FLOAT void tilewright_fpu_erf(const float *x, float *y, int count)
+{
+    static const float numbers[22] = {2.2679184894514037e-06f, 4.0552185964770615e-05f, 0.0002893731580115855f,
+        0.0002893731580115855f, 0.0011119464179500937f, 0.0011119464179500937f, 0.0034763114526867867f,
+        0.0034763114526867867f, 0.014393283054232597f, 0.014393283054232597f, 0.05192653834819794f,
+        0.05192653834819794f, 0.11097525805234909f, 0.11097525805234909f, 0.1822708547115326f, 0.1822708547115326f,
+        0.49486643075942993f, 0.49486643075942993f, 1.1283791065216064f, 1.1283791065216064f, 1.0f, 1.0f};
+    tilewright_fpu_function(TILEWRIGHT_FPU_ERF, x, y, count, 3.67f, numbers);
+}
+
+/* The error function of x / sqrt(2), whose coefficients have the powers of that in them. */
+TILEWRIGHT_FLOAT void tilewright_fpu_gelu(const float *x, float *y, int count)
+{
+    static const float numbers[23] = {0.5f, 5.011439085933489e-08f, 1.2672558113990817e-06f,
+        1.278860781894764e-05f, 1.278860781894764e-05f, 6.949665112188086e-05f, 6.949665112188086e-05f, 0.0003072654362767935f,
+        0.0003072654362767935f, 0.0017991603817790747f, 0.0017991603817790747f, 0.009179402142763138f,
+        0.009179402142763138f, 0.027743814513087273f, 0.027743814513087273f, 0.064442478120327f, 0.064442478120327f,
+        0.24743321537971497f, 0.24743321537971497f, 0.7978845238685608f, 0.7978845238685608f, 1.0f, 1.0f};
+    tilewright_fpu_function(TILEWRIGHT_FPU_GELU, x, y, count, 5.19f, numbers);
+}
