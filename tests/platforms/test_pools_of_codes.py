@@ -16,14 +16,13 @@ from tilewright.plugins import kernels_of, platform
 LAYERS = 12
 
 
-def coded_pools(seed: int) -> Network:
+def coded_pools(seed: int, bits: int) -> Network:
     """Drawn pools of signed and unsigned codes, whose zero point is what padding holds; a mean has another scale."""
-    network = Network(np.random.default_rng(seed))
+    network = Network(np.random.default_rng(seed), opset=21)
+    kinds = (np.int8, np.uint8) if bits == 8 else (np.int16, np.uint16)
     for number, (op, shape, attributes) in enumerate(drawn_pools(seed)[:LAYERS]):
-        n, kind = f"pool{number}", (np.int8, np.uint8)[number % 2]
+        n, kind = f"pool{number}", kinds[number % 2]
         zero = kind(3) if number % 3 else kind(np.iinfo(kind).min)
-        if op == "AveragePool":
-            del attributes["dilations"]  # from version 19 on
         channels = 4 * shape[1] + 15 if number % 4 else shape[1]
         network.inputs[f"{n}_x"] = ((shape[0], channels, *shape[2:]), kind)
         scale, other = (network.constant(f"{n}_s{i}", np.float32(s)) for i, s in enumerate((0.03, 0.021)))
@@ -38,11 +37,14 @@ def coded_pools(seed: int) -> Network:
     return network
 
 
+@pytest.mark.parametrize("bits", [8, 16])
 @pytest.mark.parametrize(
-    ("board", "kernel", "least"), [("host", "PoolI8", 9), ("qemu_rv32gcv", "PoolVectorI8", 5)], ids=["c", "vectors"]
+    ("board", "kernel", "least"),
+    [("host", "PoolI8", 9), ("qemu_rv32gcv", "PoolVectorI8", 5), ("qemu_mps3_an547", "PoolMve", 5)],
+    ids=["c", "vectors", "helium"],
 )
-def test_drawn_pools_equal_their_meaning(board: str, kernel: str, least: int, tmp_path: Path) -> None:
-    taken = kernels(check_network(coded_pools(4), board, tmp_path, ("random", "high")))
+def test_drawn_pools_equal_their_meaning(board: str, kernel: str, least: int, bits: int, tmp_path: Path) -> None:
+    taken = kernels(check_network(coded_pools(4, bits), board, tmp_path, ("random", "high", "low")))
     assert sum(name == kernel for name in taken.values()) >= least, taken
 
 

@@ -1,4 +1,4 @@
-"""Largest codes of windows: four channels in a word, or sixteen in a vector, tap by tap inside of the picture."""
+"""Largest codes of windows: channels in words of four or two, or in whole vectors, tap by tap inside of the picture."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import ClassVar
 
 from tilewright.numerics import C_TYPES, code_limits, same_meaning
 from tilewright.operators import pool_window
-from tilewright.platform import Call, DType, KernelMethods, Needs, Operands, Work
+from tilewright.platform import Call, DType, KernelMethods, Needs, Operands, Tensor, Work
 from tilewright.platforms.cortex_m.platform import PLATFORM
 
-TYPES = "qi8|qu8 -> qi8|qu8"
+TYPES = "qi8|qu8|qi16|qu16 -> qi8|qu8|qi16|qu16"
+MOST_WRITTEN_OUT = 9
+"""Taps of a whole window that are written out."""
 
 
 @dataclass(frozen=True)
@@ -35,13 +37,17 @@ class Side:
 
 @dataclass(frozen=True)
 class MaxPoolContext:
-    """Every number of one pool; `sign` is `s` or `u`."""
+    """Every number of one pool; `sign` is `s` or `u`, `bits` those of a code, `at_once` channels of a block, `taps`
+    places of the codes of a whole window where they are written out."""
 
     code: str
     sign: str
+    bits: int
+    at_once: int
     h: Side
     w: Side
     channels: int
+    taps: tuple[int, ...]
 
 
 def sides(call: Call) -> tuple[Side, Side]:
@@ -57,7 +63,7 @@ class MaxPoolMethods(KernelMethods):
 
     _prices: ClassVar[PoolWork]
     _least: ClassVar[int]
-    _step: ClassVar[int]
+    _most: ClassVar[int]
 
     def accepts(self, call: Call) -> str | None:
         """One picture or line of neighbouring taps, codes that mean the same, enough channels."""
@@ -66,21 +72,33 @@ class MaxPoolMethods(KernelMethods):
             return "the kernel takes the values of one picture or line, without dilation"
         if x.dtype is not y.dtype or not same_meaning(x, y) or code_limits(call, y) != y.dtype.range:
             return "the kernel takes codes as they are"
-        if x.shape[1] < self._least:
-            return f"{x.shape[1]} channels, the kernel takes at least {self._least}"
+        least = max(1, self._least * 8 // x.dtype.bits)
+        if x.shape[1] < least:
+            return f"{x.shape[1]} channels, the kernel takes at least {least}"
         return None
+
+    def _at_once(self, x: Tensor) -> int:
+        """Channels of a block: as many words or vectors as registers hold and the operand fills."""
+        one = self._most * 8 // x.dtype.bits
+        while one > max(1, self._least * 8 // x.dtype.bits) and one > x.shape[1]:
+            one //= 2
+        return one
 
     def cost(self, call: Call) -> float:
         """Work at the prices of its kinds."""
         h, w = sides(call)
-        steps = h.out * w.out * -(-call.shape(0)[1] // self._step)
+        steps = h.out * w.out * -(-call.shape(0)[1] // self._at_once(call.tensor(0)))
         return PoolWork(taps=steps * h.kernel * w.kernel, steps=steps, pixels=h.out * w.out).priced(self._prices)
 
     def context(self, operands: Operands) -> MaxPoolContext:
         """The numbers of the layer."""
         x = operands.call.tensor(0)
         h, w = sides(operands.call)
-        return MaxPoolContext(C_TYPES[x.dtype], "s" if x.dtype is DType.I8 else "u", h, w, x.shape[1])
+        sign = "s" if x.dtype in (DType.I8, DType.I16) else "u"
+        channels = x.shape[1]
+        taps = tuple((row * w.size + column) * channels for row in range(h.kernel) for column in range(w.kernel))
+        written_out = taps if len(taps) <= MOST_WRITTEN_OUT else ()
+        return MaxPoolContext(C_TYPES[x.dtype], sign, x.dtype.bits, self._at_once(x), h, w, channels, written_out)
 
 
 @PLATFORM.kernel(
@@ -88,10 +106,10 @@ class MaxPoolMethods(KernelMethods):
     requires=Needs(has=("dsp",)),
 )  # fmt: skip
 class MaxPoolDsp(MaxPoolMethods):
-    """Four channels at a time: a subtraction of bytes marks the larger ones, a selection takes them."""
+    """Up to two words at a time: a subtraction of their parts marks the larger ones, a selection takes them."""
 
-    _prices = PoolWork(taps=6.0, steps=16.0, pixels=40.0)
-    _least, _step = 4, 4
+    _prices = PoolWork(taps=7.0, steps=14.0, pixels=24.0)
+    _least, _most = 4, 8
 
 
 @PLATFORM.kernel(
@@ -99,7 +117,10 @@ class MaxPoolDsp(MaxPoolMethods):
     requires=Needs(has=("mve",)),
 )  # fmt: skip
 class MaxPoolMve(MaxPoolMethods):
-    """Sixteen channels at a time; lanes behind the last channel are neither read nor written."""
+    """A vector of channels at a time; lanes behind the last channel are neither read nor written."""
 
-    _prices = PoolWork(taps=6.0, steps=16.0, pixels=40.0)
-    _least, _step = 1, 16
+    _prices = PoolWork(taps=6.0, steps=14.0, pixels=24.0)
+    _least, _most = 1, 16
+
+    def _at_once(self, x: Tensor) -> int:
+        return self._most * 8 // x.dtype.bits

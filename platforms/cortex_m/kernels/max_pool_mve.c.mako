@@ -1,6 +1,7 @@
 <%
-vector = "int8x16_t" if k.sign == "s" else "uint8x16_t"
-suffix = "s8" if k.sign == "s" else "u8"
+vector = f"{'' if k.sign == 's' else 'u'}int{k.bits}x{k.at_once}_t"
+suffix = f"{k.sign}{k.bits}"
+letter = "b" if k.bits == 8 else "h"
 %>\
 TILEWRIGHT_MVE void ${f.name}(${f.parameters})
 {
@@ -13,19 +14,19 @@ TILEWRIGHT_MVE void ${f.name}(${f.parameters})
             const int start = left < 0 ? 0 : left;
             const int columns = (left + ${k.w.kernel} < ${k.w.size} ? left + ${k.w.kernel} : ${k.w.size}) - start;
             const ${k.code} *const corner = x + (first * ${k.w.size} + start) * ${k.channels};
-            for (int c = 0; c < ${k.channels}; c += 16) {
-                const mve_pred16_t some = vctp8q(${k.channels}u - (uint32_t)c);
+            for (int c = 0; c < ${k.channels}; c += ${k.at_once}) {
+                const mve_pred16_t some = vctp${k.bits}q(${k.channels}u - (uint32_t)c);
                 const ${k.code} *row = corner + c;
-                ${vector} largest = vldrbq_z_${suffix}(row, some);
+                ${vector} largest = vldr${letter}q_z_${suffix}(row, some);
                 for (int r = rows; r > 0; r--) {
                     const ${k.code} *tap = row;
                     for (int t = columns; t > 0; t--) {
-                        largest = vmaxq_${suffix}(largest, vldrbq_z_${suffix}(tap, some));
+                        largest = vmaxq_${suffix}(largest, vldr${letter}q_z_${suffix}(tap, some));
                         tap += ${k.channels};
                     }
                     row += ${k.w.size * k.channels};
                 }
-                vstrbq_p_${suffix}(y + c, largest, some);
+                vstr${letter}q_p_${suffix}(y + c, largest, some);
             }
             y += ${k.channels};
         }

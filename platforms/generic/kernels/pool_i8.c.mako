@@ -31,10 +31,10 @@ ${f.storage} void ${f.name}_window(const ${k.x_type} *x, ${k.y_type} *y, int row
     for (int c = 0; c < ${C}; c += ${k.lanes}) {
         const int width = ${C} - c < ${k.lanes} ? ${C} - c : ${k.lanes};
 % if k.largest:
-        tilewright_rvv_largest_${"u8" if k.x_type == "uint8_t" else "i8"}(x + c, y + c, rows, ${row}, columns, ${column}, width);
+        tilewright_${k.vectors}_largest_${k.suffix}(x + c, y + c, rows, ${row}, columns, ${column}, width);
 % else:
         int32_t sums[${k.lanes}];
-        tilewright_rvv_sums_${"u8" if k.x_type == "uint8_t" else "i8"}(x + c, sums, rows, ${row}, columns, ${column}, width);
+        tilewright_${k.vectors}_sums_${k.suffix}(x + c, sums, rows, ${row}, columns, ${column}, width);
         for (int i = 0; i < width; i++) {
             const int32_t acc = sums[i]${f" - (int32_t)rows * columns * {k.zero}" if k.zero else ""};
 % for line in stored(k.codes, "y[c + i]"):

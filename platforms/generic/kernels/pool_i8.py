@@ -18,23 +18,25 @@ from tilewright.numerics import (
     window_counts,
 )
 from tilewright.operators import pool_window
-from tilewright.platform import Call, KernelMethods, Operands
+from tilewright.platform import Call, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.blocks import Axis
 from tilewright.platforms.generic.kernels.pool_f32 import pool_axes
 from tilewright.platforms.generic.platform import PLATFORM
 
 TEMPLATE = "../../generic/kernels/pool_i8.c.mako"
 BOUNDS = "../../generic/kernels/pool_f32.h"
-TYPES = "qi8|qu8 -> qi8|qu8"
+TYPES = "qi8|qu8|qi16|qu16 -> qi8|qu8|qi16|qu16"
+SUFFIXES = {DType.I8: "i8", DType.U8: "u8", DType.I16: "i16", DType.U16: "u16"}
+LARGEST = ("MaxPool", "GlobalMaxPool")
 MOST_WRITTEN_OUT = 16
 """Taps of a whole window that are written out; a larger one is walked in loops."""
-MOST_TAPS = 1 << 15
-"""Codes of a window: their sum fits in 24 bits."""
+MOST_TAPS = 1 << 14
+"""Codes of a window: their sum fits in 31 bits."""
 
 
 @dataclass(frozen=True)
 class PoolI8Context:
-    """Every number of one pool; steps in elements, `lanes` channels at a time in vectors, or 1 in plain C.
+    """Every number of one pool; steps in elements, `lanes` channels at a time in `vectors`, or 1 in plain C.
 
     `codes` are pairs of a number of elements and the code of their sum `acc`; none where the largest code is taken.
     `ends` is the counted padding behind rows and columns, `counted` whether padding is counted at all.
@@ -55,6 +57,8 @@ class PoolI8Context:
     counted: bool
     ends: tuple[int, int]
     lanes: int
+    vectors: str
+    suffix: str
 
 
 def sides_of(call: Call) -> tuple[Axis, Axis]:
@@ -74,6 +78,7 @@ class PoolMethods(KernelMethods):
     """What the kernels of plain C and of vectors answer alike."""
 
     _lanes: ClassVar[int] = 1
+    _vectors: ClassVar[str] = ""
 
     def accepts(self, call: Call) -> str | None:
         """Values of windows that all hold an element, over one or two axes; codes that become codes of one type."""
@@ -86,7 +91,7 @@ class PoolMethods(KernelMethods):
             return f"codes of another type, a window of more than {MOST_TAPS} taps, or no elements"
         if any(map(has_padding_only, sides_of(call))):
             return "a window holds padding only"
-        if call.node.op == "MaxPool":
+        if call.node.op in LARGEST:
             as_they_are = same_meaning(x, y) and code_limits(call, y) == y.dtype.range
             return None if as_they_are else "the kernel takes the largest codes as they are"
         return next((why for n in window_counts(call).tolist() if (why := too_wide(mean_proof(call, int(n))))), None)
@@ -96,7 +101,7 @@ class PoolMethods(KernelMethods):
         call = operands.call
         x, y = call.tensor(0), call.outputs[0]
         h, w = sides_of(call)
-        largest, ends = call.node.op == "MaxPool", pool_window(call).ends
+        largest, ends = call.node.op in LARGEST, pool_window(call).ends
         counts = () if largest else tuple(map(int, window_counts(call).tolist()))
         low, high = code_limits(call, y)
         places = [kh * h.dilation * h.x_stride + kw * w.dilation * w.x_stride
@@ -107,7 +112,7 @@ class PoolMethods(KernelMethods):
             zero=the_quantisation(x).zero_point[0],
             codes=tuple((n, requantise(mean_proof(call, n)).code("acc")) for n in counts), low=low, high=high,
             counted=bool(call.integer("count_include_pad", 0)), ends=(ends[0] if len(ends) == 2 else 0, ends[-1]),
-            lanes=self._lanes,
+            lanes=self._lanes, vectors=self._vectors, suffix=SUFFIXES[x.dtype],
         )  # fmt: skip
 
 
