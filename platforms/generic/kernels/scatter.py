@@ -28,7 +28,7 @@ from tilewright.platforms.generic.platform import PLATFORM
 _BODIES = {"add": "add", "mul": "mul", "max": "max", "min": "min"}
 
 
-def _writes(call: Call) -> str | None:
+def writes(call: Call) -> str | None:
     """None, or why the written value cannot be computed."""
     if why := empty(call):
         return why
@@ -89,7 +89,7 @@ class ScatterElements(KernelMethods):
 
     def accepts(self, call: Call) -> str | None:
         """The reduction needs an expression in C."""
-        return _writes(call)
+        return writes(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Every constant operand."""
@@ -106,10 +106,11 @@ class ScatterElements(KernelMethods):
         axis = one_axis(call, call.integer("axis", 0), len(shape))
         places = ["at" if place == axis else f"i{place}" for place in range(len(shape))]
         target = " + ".join(f"{name} * {step}" for name, step in zip(places, strides(shape), strict=True))
-        return _context(call, loops(index_shape), address(index_shape), target, shape[axis])
+        return scatter_context(call, loops(index_shape), address(index_shape), target, shape[axis])
 
 
-def _context(call: Call, listed: tuple[Loop, ...], index: str, target: str, size: int) -> ScatterContext:
+def scatter_context(call: Call, listed: tuple[Loop, ...], index: str, target: str, size: int) -> ScatterContext:
+    """The written value, in these loops."""
     y = call.outputs[0]
     value = _stored(call)
     assert value is not None
@@ -120,13 +121,14 @@ def _context(call: Call, listed: tuple[Loop, ...], index: str, target: str, size
 
 @dataclass(frozen=True)
 class PlacesContext:
-    """`tuples` index tuples of `depth` each; `sizes` and `steps` of the axes they address, `inner` elements each."""
+    """`tuples` index tuples of `depth` each; `axes` are the place in a tuple, the size and the step of those that it
+    addresses, those of one place only where there are no others. `inner` elements each.
+    """
 
     scatter: ScatterContext
     tuples: int
     depth: int
-    sizes: str
-    steps: str
+    axes: tuple[tuple[int, int, int], ...]
     inner: int
 
 
@@ -141,7 +143,7 @@ class ScatterND(KernelMethods):
 
     def accepts(self, call: Call) -> str | None:
         """The reduction needs an expression in C."""
-        return _writes(call)
+        return writes(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Every constant operand."""
@@ -156,10 +158,10 @@ class ScatterND(KernelMethods):
         call = operands.call
         shape, index_shape = call.shape(), call.shape(1)
         depth = index_shape[-1]
-        return PlacesContext(
-            _context(call, (), "", "", 0), prod(index_shape[:-1]), depth, ", ".join(map(str, shape[:depth])),
-            ", ".join(map(str, strides(shape)[:depth])), prod(shape[depth:]),
-        )  # fmt: skip
+        every = tuple((j, shape[j], strides(shape)[j]) for j in range(depth))
+        axes = tuple(each for each in every if each[1] > 1) or every
+        tuples = prod(index_shape[:-1])
+        return PlacesContext(scatter_context(call, (), "", "", 0), tuples, depth, axes, prod(shape[depth:]))
 
 
 @dataclass(frozen=True)

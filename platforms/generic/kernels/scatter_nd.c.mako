@@ -1,15 +1,13 @@
 ${f.storage} void ${f.name}(${f.parameters})
 {
-    static const int sizes[${k.depth}] = {${k.sizes}};
-    static const int steps[${k.depth}] = {${k.steps}};
     if (y != x) {
         TILEWRIGHT_RUN(y, x, ${k.scatter.elements});
     }
     for (int i = 0; i < ${k.tuples}; i++) {
         int at = 0;
-        for (int j = 0; j < ${k.depth}; j++) {
-            at += tilewright_index((int64_t)indices[i * ${k.depth} + j], sizes[j]) * steps[j];
-        }
+% for j, size, step in k.axes:
+        at += ${times(f"tilewright_index((int64_t)indices[{plus(times('i', k.depth), j)}], {size})", step)};
+% endfor
         for (int j = 0; j < ${k.inner}; j++) {
 % if k.scatter.reads:
             const ${k.scatter.local} e0 = ${k.scatter.real_of("y[at + j]")};
