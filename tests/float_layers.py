@@ -54,6 +54,23 @@ MORE_PRODUCTS = (
     Layer("rows_narrow", (4, 4), (4, 1)),
     *ODD_CONVS,
 )
+PLANES = (
+    Layer("same", (1, 3, 9, 13), (5, 3, 3, 3), attributes={"pads": [1, 1, 1, 1]}),
+    Layer("halved", (1, 3, 16, 17), (8, 3, 3, 3), attributes={"pads": [1, 1, 1, 1], "strides": [2, 2]}),
+    Layer("halved_wide", (1, 2, 20, 21), (4, 2, 7, 7), attributes={"pads": [3, 3, 3, 3], "strides": [2, 2]}),
+    Layer("few", (1, 16, 7, 8), (3, 16, 3, 3), attributes={"pads": [1, 1, 1, 1]}),
+    Layer("far_pads", (1, 4, 3, 6), (7, 4, 2, 5), attributes={"pads": [4, 6, 3, 5]}),
+    Layer("dilated", (1, 5, 12, 11), (6, 5, 3, 3), attributes={"pads": [2, 3, 2, 3], "dilations": [2, 3]}),
+    Layer("dilated_apart", (1, 5, 12, 19), (6, 5, 2, 3), attributes={"dilations": [3, 2], "strides": [3, 3]}),
+    Layer("wide_window", (1, 3, 5, 40), (4, 3, 1, 29), attributes={"pads": [0, 2, 0, 0]}),
+    Layer("wider_window", (1, 3, 5, 40), (4, 3, 1, 30)),
+    Layer("of_a_line", (1, 6, 21), (9, 6, 5), attributes={"pads": [2, 2], "strides": [2]}),
+    Layer("plain_line", (1, 6, 21), (9, 6, 4)),
+    Layer("pointwise", (1, 10, 5, 3), (6, 10, 1, 1)),
+    Layer("tall", (1, 4, 9, 3), (5, 4, 3, 2), attributes={"pads": [1, 1, 0, 0]}),
+    Layer("rows_apart", (1, 4, 9, 11), (5, 4, 1, 1), attributes={"strides": [2, 2]}),
+    *(layer for layer in MORE_PRODUCTS if len(layer.w) > 2 and "group" not in layer.attributes),
+)
 MORE_DEPTHWISE = (
     Layer("seven", (1, 8, 9, 9), (8, 1, 7, 7), attributes={"pads": [3, 3, 3, 3], "group": 8}),
     Layer("seven_stride", (1, 6, 10, 11), (6, 1, 7, 7), attributes={"pads": [3] * 4, "strides": [2, 2], "group": 6}),

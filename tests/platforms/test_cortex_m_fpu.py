@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from board_layers import DEPTHWISE, check_network, kernels
-from float_layers import FLOAT_DEPTHWISE, MORE_PRODUCTS, floats
+from float_layers import FLOAT_DEPTHWISE, MORE_PRODUCTS, PLANES, floats
 
 HELIUM = "qemu_mps3_an547"
 
@@ -18,6 +18,11 @@ def test_float_convolutions_and_products(board: str, tmp_path: Path) -> None:
     conv, dense = ("ConvFloatMve", "DenseFloatMve") if board == HELIUM else ("ConvFpu", "DenseFpu")
     assert {kernel for name, kernel in taken.items() if name.startswith("conv_")} == {conv, "Relayout"}
     assert {kernel for name, kernel in taken.items() if name.startswith("dense_")} == {dense}
+
+
+def test_float_convolutions_of_planes_and_of_few_pixels(tmp_path: Path) -> None:
+    taken = kernels(check_network(floats(PLANES), "qemu_mps2_an386", tmp_path, first=("ConvFpu",)))
+    assert set(taken.values()) == {"ConvFpu", "Relayout"}
 
 
 def test_float_products_of_few_pixels_and_groups_in_vectors(tmp_path: Path) -> None:

@@ -80,7 +80,9 @@ def slices(x: Any, indices: Grid, updates: Any, reduction: str) -> Any:
 
 def test_updates_at_known_indices_in_c(tmp_path: Path) -> None:
     generator = np.random.default_rng(11)
-    nodes, inputs, constants, given, wanted = [], {}, {}, [], []
+    nodes: list[onnx.NodeProto] = []
+    inputs, constants = dict[str, list[int]](), dict[str, object]()
+    given, wanted = list[Any](), list[Any]()
 
     def layer(op: str, x: Any, indices: Grid, updates: Any, right: Any, **attributes: Any) -> None:
         n = len(nodes)

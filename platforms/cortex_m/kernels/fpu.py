@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from tilewright.platform import Call, Constant, DType, KernelMethods, Layout, Needs, Operands, Work
 from tilewright.platforms.cortex_m.platform import PLATFORM
-from tilewright.platforms.generic.kernels.blocks import Axis, cannot_repack
+from tilewright.platforms.generic.kernels.blocks import Axis, cannot_repack, joined
 from tilewright.platforms.generic.kernels.blocks_f32 import (
     REGISTERS,
     in_blocks,
@@ -41,9 +41,34 @@ PRICES = ConvWork(block_inputs=18.0, blocks=150.0, inputs=14.0, taps=60.0)
 """Instructions for one unit of each kind of work."""
 
 
+LOADED = 32
+"""Registers of the unit."""
+
+
+@dataclass(frozen=True)
+class Slide:
+    """What four neighbouring pixels read of a plane's row: `span` elements, which lie in as many registers, and for each
+    tap the registers that are stored at once.
+    """
+
+    span: int
+    stores: tuple[str, ...]
+
+
+def slide(h: Axis, w: Axis, x_channel: int) -> Slide | None:
+    """That of an operand in planes with rows of four results at least; none where its elements do not fit registers."""
+    span = 3 * w.stride + (w.kernel - 1) * w.dilation + 1
+    if x_channel == 1 or w.x_stride != 1 or w.out < WIDTH or span > LOADED or (h.out > 1 and h.x_stride < w.size):
+        return None
+    firsts = [kw * w.dilation for kw in range(w.kernel)]
+    if w.stride == 1:
+        return Slide(span, tuple(f"s{first}-s{first + 3}" for first in firsts))
+    return Slide(span, tuple(f"s{first + j * w.stride}" for first in firsts for j in range(WIDTH)))
+
+
 @dataclass(frozen=True)
 class FloatConvContext:
-    """Every number of one convolution; strides in elements."""
+    """Every number of one convolution; strides in elements. `slide` where the operand lies in planes."""
 
     h: Axis
     w: Axis
@@ -54,6 +79,7 @@ class FloatConvContext:
     out_channels: int
     pixels: int
     clamp: str
+    slide: Slide | None
 
 
 @dataclass(frozen=True)
@@ -86,9 +112,11 @@ class ConvFpu(KernelMethods):
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Starts and weights by four channels, and zeros for taps outside."""
         weights, _ = spatial(operands.call)
-        flat = weights.transpose(0, 2, 3, 1).reshape(weights.shape[0], -1)
+        numbers = self.context(operands)
+        order = weights if numbers.slide is not None else weights.transpose(0, 2, 3, 1)
+        flat = order.reshape(weights.shape[0], -1)
         constants = [Constant("w", DType.F32, in_blocks(flat, starts(operands.call, weights.shape[0]), WIDTH))]
-        if self.context(operands).padded:
+        if numbers.padded and numbers.slide is None and numbers.pixels >= WIDTH:
             constants.append(Constant("pad", DType.F32, np.zeros(self._reach(operands), np.float32)))
         return tuple(constants)
 
@@ -124,6 +152,8 @@ class ConvFpu(KernelMethods):
         call = operands.call
         h, w, x_channel = operand_axes(operands)
         channels = call.shape(0)[1]
+        by_planes = slide(*joined(h, w), x_channel)
+        h, w = joined(h, w) if by_planes is not None else (h, w)
         inner = (h.inner_first, h.inner_last, w.inner_first, w.inner_last)
         return FloatConvContext(
             h=h,
@@ -135,6 +165,7 @@ class ConvFpu(KernelMethods):
             out_channels=call.outputs[0].shape[1],
             pixels=h.out * w.out,
             clamp=rectified_text("v", call.node.clamp),
+            slide=by_planes,
         )
 
 

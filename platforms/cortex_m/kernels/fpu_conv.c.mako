@@ -1,26 +1,40 @@
+<%namespace name="parts" file="/fpu_conv_parts.c.mako"/>\
 <%
 h, w = k.h, k.w
 row = w.kernel * k.channels
-last = k.pixels - 1
 depth = h.kernel * row
-start = max(k.pixels - 4, 0)
+start = k.pixels - 4
+rows = k.padded or h.x_stride
 %>\
 TILEWRIGHT_FLOAT void ${f.name}(${f.parameters})
+% if k.slide is not None:
+{
+${parts.by_planes(k, depth)}\
+}
+% elif k.pixels < 4:
+{
+${parts.by_pixel(k, depth)}\
+}
+% else:
 {
     float *const xs = scratch;
     for (int p = 0; p < ${k.pixels}; p += 4) {
         const int at = p < ${start} ? p : ${start};
+% if rows:
         int top[4];
+% endif
         int left[4];
         float *results[4];
 % if k.runs:
         int inside = 1;
 % endif
         for (int j = 0; j < 4; j++) {
-            const int pixel = ${"at + j" if k.pixels >= 4 else f"j < {last} ? j : {last}"};
+            const int pixel = at + j;
             const int oh = pixel / ${w.out};
             const int ow = pixel - oh * ${w.out};
+% if rows:
             top[j] = ${plus(times("oh", h.stride), -h.pad)};
+% endif
             left[j] = ${plus(times("ow", w.stride), -w.pad)};
             results[j] = y + ${times("pixel", k.out_channels)};
 % if k.runs and k.padded:
@@ -43,13 +57,13 @@ TILEWRIGHT_FLOAT void ${f.name}(${f.parameters})
             for (int kh = 0; kh < ${h.kernel}; kh++) {
                 for (int kw = 0; kw < ${w.kernel}; kw++) {
                     for (int j = 0; j < 4; j++) {
+% if k.padded:
                         const int ih = top[j] + ${times("kh", h.dilation)};
                         const int iw = left[j] + ${times("kw", w.dilation)};
-% if k.padded:
                         const bool tap = ih >= 0 && ih < ${h.size} && iw >= 0 && iw < ${w.size};
                         sources[j] = tap ? x + ${times("ih", h.x_stride)} + ${times("iw", w.x_stride)} : pad;
 % else:
-                        sources[j] = x + ${times("ih", h.x_stride)} + ${times("iw", w.x_stride)};
+                        sources[j] = x + ${times(f"(top[j] + {times('kh', h.dilation)})", h.x_stride)} + ${times(f"(left[j] + {times('kw', w.dilation)})", w.x_stride)};
 % endif
 % if k.x_channel != 1:
                         for (int i = 0; i < ${k.channels}; i++) {
@@ -65,22 +79,7 @@ TILEWRIGHT_FLOAT void ${f.name}(${f.parameters})
                 }
             }
         }
-        const float *weights = w;
-        for (int c = 0; c < ${k.out_channels}; c += 4) {
-            float sums[16];
-            weights = tilewright_float_block(xs, weights, ${depth}, sums);
-            for (int j = 0; j < 4; j++) {
-                float *const to = results[j] + c;
-% for o in range(4):
-% if k.out_channels % 4 and o >= k.out_channels % 4:
-                if (c + ${o} < ${k.out_channels})
-% endif
-                {
-                    const float v = sums[${plus("4 * j", o)}];
-                    to[${o}] = ${k.clamp};
-                }
-% endfor
-            }
-        }
+${parts.products(k, depth)}\
     }
 }
+% endif
