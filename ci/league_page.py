@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from league_record import Cell, Layer, Record
+from league_record import Cell, Layer, Part, Record
 
 PUBLISHED = Path(__file__).parent / "league_networks" / "published.toml"
 TARGETS = {
@@ -22,6 +22,8 @@ TARGETS = {
 SMALL, LARGE = "qemu_mps2_an386", "qemu_mps3_an547"
 ALLOWED = 2.0
 """How often its figure a layer may take before the page names it."""
+SHARE_OF_CHAIN = 0.1
+"""From this part of a layer of several nodes on, one of them is looked at alone."""
 PRODUCTS = {
     True: {"MatMul": 1.5, "Gemm": 1.5, "Conv": 1.5, "ConvTranspose": 1.2, "LSTM": 1.4, "GRU": 1.4},
     False: {"MatMul": 1.6, "Gemm": 1.6, "Conv": 1.6, "ConvTranspose": 1.2, "LSTM": 1.8, "GRU": 1.8},
@@ -46,24 +48,50 @@ class Dear:
     layer: Layer
 
 
-def figure(layer: Layer) -> float:
-    """Instructions of a product, or of a result, that a layer should not exceed."""
+def figure(layer: Layer | Part) -> float:
+    """Instructions of a product, or of a result, that a layer or a part of one should not exceed."""
     if layer.products:
         return PRODUCTS[layer.codes].get(layer.op, 1.6)
     return RESULTS.get(layer.op, 10.0)
+
+
+def due(layer: Layer | Part) -> float:
+    """Instructions that a layer should not exceed: its figure for all of it, for several nodes the sum of theirs."""
+    if isinstance(layer, Layer) and layer.parts:
+        return sum(due(part) for part in layer.parts)
+    return figure(layer) * (layer.products or layer.results)
+
+
+def alone(layer: Layer) -> list[Layer]:
+    """The layer, and of several nodes each that exceeds its own figure by far, given its share of the estimates."""
+    estimated = sum(part.estimated for part in layer.parts)
+    shares = [(part, round(layer.count * part.estimated / max(1, estimated))) for part in layer.parts]
+    return [layer] + [
+        Layer(
+            f"{part.name} (its share of {layer.name})",
+            part.op,
+            part.kernel,
+            count,
+            part.products,
+            part.results,
+            part.codes,
+        )
+        for part, count in shares
+        if count > ALLOWED * due(part) and count > SHARE_OF_CHAIN * layer.count
+    ]
 
 
 def dear(record: Record, target: str) -> list[Dear]:
     """Kernels whose layers exceed their figure, the greatest loss first."""
     layers_of: dict[tuple[str, str], list[tuple[str, Layer]]] = defaultdict(list)
     for network, cell in record.of(target):
-        for layer in cell.layers:
-            if layer.dearness > figure(layer):
+        for layer in (each for whole in cell.layers for each in alone(whole)):
+            if layer.count > due(layer):
                 layers_of[layer.kernel, layer.op].append((network, layer))
     losses = []
     for (kernel, op), layers in layers_of.items():
-        above = sum(layer.count - figure(layer) * (layer.products or layer.results) for _, layer in layers)
-        network, worst = max(layers, key=lambda pair: pair[1].dearness / figure(pair[1]))
+        above = sum(layer.count - due(layer) for _, layer in layers)
+        network, worst = max(layers, key=lambda pair: pair[1].count / due(pair[1]))
         losses.append(Dear(kernel, op, round(above), len(layers), network, worst))
     return sorted(losses, key=lambda loss: (-loss.above, loss.kernel, loss.op))
 
@@ -140,10 +168,12 @@ def losses(record: Record, target: str) -> str:
     """The kernels of a target above their figures."""
     lines = []
     for loss in dear(record, target):
-        if loss.layer.dearness < ALLOWED * figure(loss.layer):
+        if loss.layer.count < ALLOWED * due(loss.layer):
             continue
-        what = "product" if loss.layer.products else "result"
-        worst = f"{loss.layer.dearness:.1f} a {what}: `{loss.layer.name}` of {loss.network}"
+        what = f"{loss.layer.dearness:.1f} a {'product' if loss.layer.products else 'result'}"
+        if loss.layer.parts:
+            what = f"{loss.layer.count / due(loss.layer):.1f} times the figures of its nodes"
+        worst = f"{what}: `{loss.layer.name}` of {loss.network}"
         lines.append((loss.kernel, loss.op, millions(loss.above), str(loss.layers), worst))
     return markdown(("kernel", "operator:", "above its figure, M", "layers", "dearest:"), lines)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tilewright.compile import Compiled
 from tilewright.model import DType
 from tilewright.ops.operator import Call
-from tilewright.report.build import Report
+from tilewright.report.build import LayerReport, Report
 
 FLOATS = frozenset({DType.F16, DType.BF16, DType.F32, DType.F64})
 SHARE = 0.05
@@ -19,8 +19,23 @@ SHARE = 0.05
 
 
 @dataclass(frozen=True)
+class Part:
+    """A node of a layer that computes several: its products and results, and what it is estimated to cost."""
+
+    name: str
+    op: str
+    kernel: str
+    products: int
+    results: int
+    codes: bool
+    estimated: int
+
+
+@dataclass(frozen=True)
 class Layer:
-    """One layer: what computes it, what it took, how many products and results it has, whether these are codes."""
+    """One layer: what computes it, what it took, how many products and results it has, whether these are codes; the
+    nodes of one that computes several.
+    """
 
     name: str
     op: str
@@ -29,6 +44,7 @@ class Layer:
     products: int
     results: int
     codes: bool
+    parts: tuple[Part, ...] = ()
 
     @property
     def dearness(self) -> float:
@@ -77,10 +93,23 @@ class Record:
         for network, targets in sorted(self.cells.items()):
             for target, cell in sorted(targets.items()):
                 plain = asdict(cell)
-                layers = [json.dumps(list(layer.values())) for layer in plain.pop("layers")]
+                plain.pop("layers")
+                layers = [json.dumps(values_of(layer)) for layer in cell.layers]
                 rows = ",\n   ".join(layers)
                 lines.append(f'["{network}", "{target}", {json.dumps(plain)}, [{rows}]]')
         return "[\n" + ",\n".join(lines) + "\n]\n"
+
+
+def values_of(layer: Layer) -> list[Any]:
+    """A layer as a list, its parts as lists where it has some."""
+    *values, parts = astuple(layer)
+    return [*values, [list(part) for part in parts]] if parts else values
+
+
+def layer_of(values: Sequence[Any]) -> Layer:
+    """What `values_of` wrote."""
+    *plain, parts = values if isinstance(values[-1], list) else (*values, [])
+    return Layer(*plain, parts=tuple(Part(*part) for part in parts))
 
 
 def read(path: Path) -> Record:
@@ -88,7 +117,7 @@ def read(path: Path) -> Record:
     record = Record()
     stored: Sequence[Any] = json.loads(path.read_text()) if path.exists() else []
     for network, target, plain, layers in stored:
-        record.put(network, target, Cell(**plain, layers=tuple(Layer(*layer) for layer in layers)))
+        record.put(network, target, Cell(**plain, layers=tuple(map(layer_of, layers))))
     return record
 
 
@@ -106,6 +135,24 @@ def elements_of(call: Call) -> int:
     return call.tensor(0).elements if reduces else sum(tensor.elements for tensor in call.outputs)
 
 
+def has_codes(call: Call) -> bool:
+    """True where every result is of whole numbers."""
+    return all(tensor.dtype not in FLOATS for tensor in call.outputs)
+
+
+def parts_of(layer: LayerReport, call: Call | None) -> tuple[Part, ...]:
+    """The nodes of a layer that computes several."""
+    inner = {each.node.name: each for each in call.chain} if call else {}
+    return tuple(
+        Part(
+            member.name, member.op, member.kernel, member.macs, elements_of(inner[member.name]),
+            has_codes(inner[member.name]), member.estimated_cost or 0,
+        )
+        for member in layer.members
+        if member.name in inner
+    )  # fmt: skip
+
+
 def cell_of(compiled: Compiled, report: Report) -> Cell:
     """What the record keeps of a run."""
     assert report.run is not None
@@ -119,8 +166,8 @@ def cell_of(compiled: Compiled, report: Report) -> Cell:
         products += macs
         if count >= SHARE * total:
             elements = elements_of(call) if call else sum(result.bytes for result in layer.results)
-            codes = call is not None and all(tensor.dtype not in FLOATS for tensor in call.outputs)
-            layers.append(Layer(layer.name, layer.op, layer.kernel, count, macs, elements, codes))
+            codes, parts = call is not None and has_codes(call), parts_of(layer, call)
+            layers.append(Layer(layer.name, layer.op, layer.kernel, count, macs, elements, codes, parts))
     layers.sort(key=lambda layer: -layer.count)
     unexplained = run.reference.mismatches - run.reference.explained if run.reference else 0
     flash = sum(level.constants + (level.code or 0) for level in report.memory.values())

@@ -10,7 +10,7 @@ import league_page
 import pytest
 from league import played
 from league_networks.catalogue import league, ready
-from league_record import Cell, Layer, Record, read
+from league_record import Cell, Layer, Part, Record, read
 from tilewright.target import load_target
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -36,6 +36,27 @@ def test_the_page_names_what_is_slower_on_the_larger_core_and_what_is_dear() -> 
     assert (loss.kernel, loss.above) == ("RealCodes", 1_400)
     assert "150.0 a result: `Add_1` of net" in league_page.page(record)
     assert "**no**" in league_page.page(record)
+
+
+def test_several_nodes_owe_what_each_of_them_owes_and_hide_none(tmp_path: Path) -> None:
+    """Figures are 1.6 a product, 10 a result; the sum of both nodes is due, and one is looked at by its estimate."""
+    conv = Part("Conv_1", "Conv", "ConvFpu", 1_000, 100, False, 1_500)
+    sigmoid = Part("Sigmoid_0", "Sigmoid", "FunctionsFpu", 0, 100, False, 500)
+
+    def named(count: int, *parts: Part) -> list[tuple[str, int]]:
+        record = Record()
+        layer = Layer("Sigmoid_0 + Conv_1", "Chain", "RowChain", count, 1_000, 100, False, parts)
+        record.put("net", league_page.SMALL, Cell(10, 20, 9_000, 0, True, 0, (layer,)))
+        (tmp_path / "league.json").write_text(record.text())
+        assert read(tmp_path / "league.json") == record
+        assert ("times the figures of its nodes" in league_page.page(record)) == (bool(parts) and count >= 5_200)
+        return [(loss.kernel, loss.above) for loss in league_page.dear(record, league_page.SMALL)]
+
+    assert named(2_500, conv, sigmoid) == []
+    assert named(2_500) == [("RowChain", 900)]
+    assert named(3_000, conv, sigmoid) == [("RowChain", 400)]
+    assert named(6_000, conv, sigmoid) == [("RowChain", 3_400), ("ConvFpu", 2_900)]
+    assert named(2_600, replace(conv, estimated=100), sigmoid) == [("FunctionsFpu", 1_167)]
 
 
 def test_a_network_that_is_too_large_is_told_before_it_is_built(

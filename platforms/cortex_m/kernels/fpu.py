@@ -47,8 +47,8 @@ LOADED = 32
 
 @dataclass(frozen=True)
 class Slide:
-    """What four neighbouring pixels read of a plane's row: `span` elements, which lie in as many registers, and for each
-    tap the registers that are stored at once.
+    """What four neighbouring pixels read of a plane's row: `span` elements, in as many registers, and for each tap the
+    registers that are stored at once.
     """
 
     span: int
