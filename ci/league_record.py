@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, astuple, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -108,8 +108,8 @@ def values_of(layer: Layer) -> list[Any]:
 
 def layer_of(values: Sequence[Any]) -> Layer:
     """What `values_of` wrote."""
-    *plain, parts = values if isinstance(values[-1], list) else (*values, [])
-    return Layer(*plain, parts=tuple(Part(*part) for part in parts))
+    parts: list[Any] = values[-1] if isinstance(values[-1], list) else []
+    return replace(Layer(*values[: len(fields(Layer)) - 1]), parts=tuple(Part(*part) for part in parts))
 
 
 def read(path: Path) -> Record:
