@@ -1,0 +1,112 @@
+/* Sums of products of floats as whole numbers, where there is no float unit. A line of floats becomes whole numbers below
+ * 2^bits, all with the exponent of its largest; what is less than one of them is dropped. A sum of products is then off by
+ * less than the sizes of both lines together. It is taken where that is less than 2^-20 of the sizes of its products; any
+ * other sum is made of floats, so is what is infinite, no number, or far from 1. */
+
+/* The exponent of the largest of a line, and an upper bound of all sizes over 2^share. */
+typedef struct {
+    uint32_t top;
+    uint32_t sizes;
+} tilewright_whole_line;
+
+/* Floats `step` apart as whole numbers, in their own place perhaps; they stay as they are where one is not finite. */
+static inline tilewright_whole_line tilewright_whole_line_of(int32_t *to, const float *from, int length, int step, int bits, int share)
+{
+    tilewright_whole_line line;
+    uint32_t largest = 0;
+    for (int i = 0; i < length; i++) {
+        const uint32_t doubled = tilewright_whole_bits(from + i * step) << 1;
+        largest = doubled > largest ? doubled : largest;
+    }
+    line.top = largest >> 24;
+    line.sizes = 2u * (uint32_t)length;
+    if (line.top != 255u) {
+        for (int i = 0; i < length; i++) {
+            const uint32_t word = tilewright_whole_bits(from + i * step), sign = 0u - (word >> 31);
+            const uint32_t down = line.top - (word >> 23 & 255u);
+            const uint32_t size = down < 31u ? ((word & 0x7FFFFFu) | 0x800000u) << (bits - 24) >> down : 0u;
+            line.sizes += size >> share;
+            to[i] = (int32_t)((size ^ sign) - sign);
+        }
+    }
+    return line;
+}
+
+static inline int64_t tilewright_whole_dot(const int32_t *a, const int32_t *b, int length)
+{
+    int64_t sum = 0;
+    int left = length;
+    for (; left >= 4; left -= 4) {
+        sum += (int64_t)a[0] * b[0];
+        sum += (int64_t)a[1] * b[1];
+        sum += (int64_t)a[2] * b[2];
+        sum += (int64_t)a[3] * b[3];
+        a += 4;
+        b += 4;
+    }
+    for (; left > 0; left--) {
+        sum += (int64_t)*a++ * *b++;
+    }
+    return sum;
+}
+
+/* Whether the sizes of all products together reach what is needed. */
+static inline int tilewright_whole_reaches(const int32_t *a, const int32_t *b, int length, uint64_t needed)
+{
+    uint64_t seen = 0;
+    for (int i = 0; i < length && seen < needed; i++) {
+        const uint32_t left = a[i] < 0 ? 0u - (uint32_t)a[i] : (uint32_t)a[i];
+        const uint32_t right = b[i] < 0 ? 0u - (uint32_t)b[i] : (uint32_t)b[i];
+        seen += (uint64_t)left * right;
+    }
+    return seen >= needed;
+}
+
+/* The float nearest to sum * 2^exponent, a normal number or 0. */
+static inline float tilewright_whole_real(int64_t sum, int exponent)
+{
+    const uint64_t size = sum < 0 ? (uint64_t)0 - (uint64_t)sum : (uint64_t)sum;
+    const uint32_t high = (uint32_t)(size >> 32);
+    const int down = high != 0u ? 33 - tilewright_fixed_room(high) : (uint32_t)size >> 31 != 0u ? 1 : 0;
+    const int32_t value = (int32_t)(uint32_t)(size >> down);
+    const uint32_t bits = tilewright_whole_float(sum < 0 ? -value : value, exponent + down);
+    float real;
+    (void)memcpy(&real, &bits, sizeof real);
+    return real;
+}
+
+/* Whether floats with these exponents and their sums are far from the ends of what floats can be. */
+static inline int tilewright_whole_ordinary(uint32_t top_a, uint32_t top_b, int bits)
+{
+    const int exponent = (int)(top_a + top_b) - 252 - 2 * bits;
+    return top_a > 31u && top_a < 255u && top_b > 31u && top_b < 255u && exponent > -101 && exponent < 33;
+}
+
+/* The sum of products of two lines if it is known well enough; 0 if not. */
+static inline int tilewright_whole_product(float *sum, const int32_t *a, tilewright_whole_line of_a, const int32_t *b, tilewright_whole_line of_b,
+                                           int length, int bits, int share)
+{
+    const uint64_t needed = (uint64_t)(of_a.sizes + of_b.sizes) << (share + 20);
+    int known = tilewright_whole_ordinary(of_a.top, of_b.top, bits);
+    if (known) {
+        const int64_t total = tilewright_whole_dot(a, b, length);
+        const uint64_t size = total < 0 ? (uint64_t)0 - (uint64_t)total : (uint64_t)total;
+        known = size >= needed || tilewright_whole_reaches(a, b, length, needed);
+        *sum = tilewright_whole_real(total, (int)(of_a.top + of_b.top) - 252 - 2 * bits);
+    }
+    return known;
+}
+
+/* A sum of products of floats in their order, from `sum` on; those with a 0 add nothing where all are finite. */
+static inline float tilewright_whole_exact(float sum, const float *a, int a_step, const float *b, int b_step, int length, int finite)
+{
+    for (int i = 0; i < length; i++) {
+        float left, right;
+        (void)memcpy(&left, a + i * a_step, sizeof left);
+        (void)memcpy(&right, b + i * b_step, sizeof right);
+        if (!finite || ((tilewright_whole_bits(a + i * a_step) << 1) != 0u && (tilewright_whole_bits(b + i * b_step) << 1) != 0u)) {
+            sum += left * right;
+        }
+    }
+    return sum;
+}

@@ -1,0 +1,173 @@
+"""Products of floats where there is no float unit: sums of whole numbers, or of floats where these are not enough."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands
+from tilewright.platforms.generic.kernels.dense_f32 import DenseF32, memory_order, weights_of
+from tilewright.platforms.generic.kernels.elements import empty
+from tilewright.platforms.generic.kernels.float_text import clamp_text
+from tilewright.platforms.generic.kernels.product_f32 import refused
+from tilewright.platforms.generic.kernels.two_operands import TwoOperands, operand_constants, two_operands
+from tilewright.platforms.generic.platform import PLATFORM
+
+SOURCES = ["fixed_room.h", "whole_f32.h", "whole_products.h"]
+LONGEST = 1 << 14
+"""Products of a sum: whole numbers of a longer one had fewer bits than floats."""
+SCRATCH = 12288
+"""Bytes of whole numbers, if one line of either operand takes no more."""
+BARE = [*SOURCES, "whole_bare.h"]
+DENSE = DenseF32()
+
+
+@dataclass(frozen=True)
+class Line:
+    """Sums of `length` products: bits of the whole numbers, by what their sizes are shifted when they are added up, and
+    how many lines of the first operand meet each line of the second one."""
+
+    length: int
+    bits: int
+    share: int
+    at_once: int
+
+    @property
+    def size_bytes(self) -> int:
+        """Of all lines that are whole numbers at one time."""
+        return 4 * (self.at_once + 1) * self.length
+
+
+def line_of(length: int, lines: int) -> Line:
+    """The whole numbers of sums of so many products, of so many lines of the first operand."""
+    digits = (length - 1).bit_length()
+    at_once = max(1, min(8, lines, SCRATCH // (4 * length) - 1))
+    return Line(length, min(30, (62 - digits) // 2), digits // 2 + 1, at_once)
+
+
+def too_long(length: int) -> str | None:
+    """None for sums that whole numbers can make, or why not."""
+    return f"sums of {length} products are too long, {LONGEST} are the most" if length > LONGEST else None
+
+
+@dataclass(frozen=True)
+class WholeProductContext:
+    """The product of lines, its bias and limits in C."""
+
+    line: Line
+    product: TwoOperands
+    right: str
+    bias: str
+    clamp: str
+
+
+@PLATFORM.kernel(
+    "Gemm", "MatMul", types="f32, f32, f32? -> f32", template="whole_product.c.mako", layout=("rows", "default"),
+    sources=SOURCES, numerics="1e-5", preference=30, requires=Needs(lacks=("fpu",)),
+)  # fmt: skip
+class WholeDense(KernelMethods):
+    """Rows times the columns of a constant matrix, which lie one after the other."""
+
+    def accepts(self, call: Call) -> str | None:
+        """What the float kernel takes."""
+        return DENSE.accepts(call) or empty(call) or too_long(call.shape(0)[-1])
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """Columns in the order in which rows lie in memory; bias with beta applied."""
+        call = operands.call
+        weights, layout = weights_of(call), operands.layout(call.tensor(0))
+        if not layout.is_default:
+            weights = weights[memory_order(layout)]
+        bias = (one for one in DENSE.constants(operands) if one.name == "bias")
+        return (Constant("w", DType.F32, np.ascontiguousarray(weights.T).reshape(-1)), *bias)
+
+    def scratch(self, operands: Operands) -> int:
+        """Some rows and a column."""
+        return _dense(operands.call).line.size_bytes
+
+    def cost(self, call: Call) -> float:
+        """Nine instructions a product, and what becomes whole numbers."""
+        return cost(_dense(call))
+
+    def context(self, operands: Operands) -> WholeProductContext:
+        """Rows one behind the other, columns too."""
+        return _dense(operands.call)
+
+
+@PLATFORM.kernel(
+    "Gemm", "MatMul", types="f32, f32, f32? -> f32", template="whole_product_bare.c.mako", layout=("rows", "default"),
+    sources=BARE, numerics="1e-5", preference=28, requires=Needs(lacks=("fpu",)),
+)  # fmt: skip
+class BareWholeDense(KernelMethods):
+    """The same without scratch: rows and columns become whole numbers at every product."""
+
+    def accepts(self, call: Call) -> str | None:
+        """What the float kernel takes."""
+        return WHOLE.accepts(call)
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """Columns and the exponent of the largest of each; bias."""
+        columns, *bias = WHOLE.constants(operands)
+        return (columns, tops_of(columns.values.reshape(-1, operands.call.shape(0)[-1])), *bias)
+
+    def cost(self, call: Call) -> float:
+        """Of every product."""
+        return 50.0 * call.outputs[0].elements * call.shape(0)[-1]
+
+    def context(self, operands: Operands) -> WholeProductContext:
+        """Rows one behind the other, columns too."""
+        return _dense(operands.call)
+
+
+WHOLE = WholeDense()
+
+
+def tops_of(lines: Array) -> Constant:
+    """The exponent of the largest of every line, as it stands in floats."""
+    bits = np.abs(np.ascontiguousarray(lines, np.float32)).view(np.uint32).max(1)
+    return Constant("tops", DType.U8, (bits >> 23).astype(np.uint8))
+
+
+def _dense(call: Call) -> WholeProductContext:
+    depth, columns = call.shape(0)[-1], call.outputs[0].shape[-1]
+    rows = call.tensor(0).elements // depth
+    product = TwoOperands((), rows, depth, columns, depth, 1, 1, depth, columns, 1)
+    bias = "bias[n]" if 2 in call.constants else ""
+    return WholeProductContext(line_of(depth, rows), product, "w", bias, clamp_text("v", call.node.clamp))
+
+
+@PLATFORM.kernel(
+    "MatMul", types="f32, f32 -> f32", template="whole_product.c.mako", layout=("axes", "like"), sources=SOURCES,
+    numerics="1e-5", preference=25, requires=Needs(lacks=("fpu",)),
+)  # fmt: skip
+class WholeMatMul(KernelMethods):
+    """Products of two operands of the run time, read where they lie."""
+
+    def accepts(self, call: Call) -> str | None:
+        """What the float kernel takes."""
+        return refused(call) or empty(call) or too_long(call.shape(0)[-1])
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """An operand that is constant."""
+        return operand_constants(operands.call)
+
+    def scratch(self, operands: Operands) -> int:
+        """Some rows and a column."""
+        return self.context(operands).line.size_bytes
+
+    def cost(self, call: Call) -> float:
+        """Nine instructions a product, and what becomes whole numbers."""
+        return cost(self.context(Operands(call)))
+
+    def context(self, operands: Operands) -> WholeProductContext:
+        """The numbers of the product."""
+        product = two_operands(operands)
+        clamp = clamp_text("v", operands.call.node.clamp)
+        return WholeProductContext(line_of(product.depth, product.rows), product, product.place("b"), "", clamp)
+
+
+def cost(numbers: WholeProductContext) -> float:
+    """Instructions of a product: sums, columns for every few rows, rows."""
+    product = numbers.product
+    each = 10 + 22 / numbers.line.at_once + 22 / product.columns
+    return each * product.matrices * product.rows * product.columns * product.depth
