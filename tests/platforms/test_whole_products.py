@@ -32,7 +32,9 @@ def _lines(count: int, seed: int) -> Array:
 
 def _model(op: str, rows: Array, columns: Array) -> onnx.ModelProto:
     """Rows times columns, as a product or as a convolution whose window is all of an image."""
-    dynamic, shape, out = op == "dynamic", rows.shape, (len(rows), len(columns))
+    dynamic = op == "dynamic"
+    shape: tuple[int, ...] = rows.shape
+    out: tuple[int, ...] = (len(rows), len(columns))
     if op == "Conv":
         shape, out = (1, 3, 3, 3), (1, len(columns), 1, 1)
     kind = "MatMul" if dynamic else op

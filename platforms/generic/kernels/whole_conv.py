@@ -68,7 +68,7 @@ class WholeConv(KernelMethods):
         weights = call.constants[1]
         results, length = weights.shape[0] // call.integer("group", 1), weights[0].size
         at_once = line_of(length, call.outputs[0].shape[-1]).at_once
-        return float(call.outputs[0].elements) * (length * (10 + 22 / at_once + 35 / results) + 150)
+        return float(call.outputs[0].elements * (length * (10 + 22 / at_once + 35 / results) + 150))
 
     def context(self, operands: Operands) -> WholeConvContext:
         """The numbers of windows and rows."""
@@ -117,7 +117,7 @@ class BareWholeConv(KernelMethods):
 
     def cost(self, call: Call) -> float:
         """Of every product."""
-        return float(call.outputs[0].elements) * (55 * call.constants[1][0].size + 150)
+        return float(call.outputs[0].elements * (55 * call.constants[1][0].size + 150))
 
     def context(self, operands: Operands) -> WholeConvContext:
         """The numbers of windows and rows."""
