@@ -8,6 +8,7 @@ from tilewright.numerics import (
     C_TYPES,
     Addition,
     Distance,
+    Quotient,
     Twice,
     channel_axis,
     clip_steps,
@@ -18,9 +19,11 @@ from tilewright.numerics import (
     element_twice_unknown,
     minus,
     requantisation,
+    root_rule,
     rounds_twice,
     split_bias,
     the_quantisation,
+    wide_rule,
     wraps,
 )
 from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
@@ -61,6 +64,8 @@ def steps_text(call: Call) -> str:
             if isinstance(rules, Distance):
                 return rounded(rules.total, f"tilewright_squared({left} - {right})")
             return rounded(rules.total, f"{left} {'+' if rules.sign > 0 else '-'} {right}")
+        case Quotient(rule):
+            return f"tilewright_quotient({', '.join(codes)}, {rule.multiplier}, {rule.shift})"
         case (rise, fall):
             return f"{codes[0]} < 0 ? {rounded(fall, multiplied(codes))} : {rounded(rise, codes[0])}"
         case rule if call.node.op == "Relu":
@@ -190,6 +195,79 @@ class WrappedSums(KernelMethods):
         codes = Codes(f"{body}", f"{rounded(rule, total)} + {zero}", C_TYPES[y.dtype], *code_limits(call, y),
                       total_type="uint32_t")  # fmt: skip
         return context_of(operands, (nest,), [codes], ())
+
+
+@PLATFORM.kernel(
+    "Div", types="qi8, qi8 -> qi8", template="nest.c.mako", layout=("axes", "same"),
+    sources=["softmax_twice.h", "rounded_over.h", "quotient_twice.h"], preference=7,
+)  # fmt: skip
+class QuotientTwice(KernelMethods):
+    """Quotients of codes by the inverse of the divisor."""
+
+    def accepts(self, call: Call) -> str | None:
+        """Codes of that contract."""
+        return element_twice_unknown(call) if rounds_twice(call) else "its codes are exact, the kernel rounds twice"
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """Constant operands as codes."""
+        return read_constants(operands, nests_of(real(operands.call)))
+
+    def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
+        """Every operand of the result's shape and element size."""
+        return same_size(call)
+
+    def context(self, operands: Operands) -> NestContext:
+        """The operator's own loops around the quotient."""
+        return context_of(operands, nests_of(real(operands.call)), [_codes(operands.call)], ())
+
+
+@PLATFORM.kernel(
+    "InverseRoots", types="qi16 -> qi16", template="nest.c.mako", layout=("axes", "same"),
+    sources=["twice.h", "inverse_root.h"], preference=5,
+)  # fmt: skip
+class InverseRoots(KernelMethods):
+    """Inverse roots of codes of 16 bits, by steps of Newton."""
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """None: multiplier and shift stand in the expression."""
+        return ()
+
+    def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
+        """The operand."""
+        return same_size(call)
+
+    def context(self, operands: Operands) -> NestContext:
+        """One expression of each code, which has no zero point."""
+        call = operands.call
+        rule = root_rule(the_quantisation(call.tensor(0)), the_quantisation(call.outputs[0]))
+        multiplier, (low, high) = rule.multiplier << max(rule.shift, 0), call.outputs[0].dtype.range
+        text = f"tilewright_inverse_root(e0, INT64_C({multiplier}), {max(-rule.shift, 0)}, {high})"
+        return context_of(operands, unary_nests(call), [Codes(text, "acc", "int16_t", low, high)], ())
+
+
+@PLATFORM.kernel(
+    "WideMatMul", types="qi16, qi16 -> qi16", template="nest.c.mako", layout=("axes", "same"), sources=["twice.h"],
+    preference=5,
+)  # fmt: skip
+class WideMatMul(KernelMethods):
+    """Products of codes of 16 bits, whose sums have 64."""
+
+    def accepts(self, call: Call) -> str | None:
+        """One loop nest."""
+        return None if len(nests_of(real(call))) == 1 else "it is no one loop nest"
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """Constant operands as codes."""
+        return read_constants(operands, nests_of(real(operands.call)))
+
+    def context(self, operands: Operands) -> NestContext:
+        """The product's own loops around sums of 64 bits."""
+        call = operands.call
+        y = call.outputs[0]
+        multiplier, right = wide_rule(*(the_quantisation(tensor) for tensor in (call.tensor(0), call.tensor(1), y)))
+        finish = f"(int32_t)((acc * {multiplier} + INT64_C({1 << (right - 1)})) >> {right})"
+        codes = Codes("(int64_t)e0 * e1", finish, C_TYPES[y.dtype], *y.dtype.range, total_type="int64_t")
+        return context_of(operands, nests_of(real(call)), [codes], ())
 
 
 def _codes(call: Call) -> Codes:

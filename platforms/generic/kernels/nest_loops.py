@@ -272,7 +272,9 @@ class _Builder:
         return finish_text(finish.name, self.out_kind, finish.parameters, self.total_type)
 
     def _combine(self) -> str:
-        kind = self.out_kind if self.codes is None else DType.I32
+        kind = self.out_kind
+        if self.codes is not None:
+            kind = DType.I64 if self.total_type == "int64_t" else DType.I32
         return combine_text(self.nest.combine.name, kind, self.total_type)
 
     def _identity(self) -> str:

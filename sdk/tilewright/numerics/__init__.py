@@ -59,6 +59,7 @@ from tilewright.ops.operands import zero_code
 from tilewright.ops.quantised.add import PairForm, pair_form
 from tilewright.ops.quantised.curve_twice import factor as curve_factor
 from tilewright.ops.quantised.curve_twice import points as curve_points
+from tilewright.ops.quantised.function_twice import root_rule
 from tilewright.ops.quantised.linear import (
     Accumulator,
     accumulator,
@@ -71,34 +72,41 @@ from tilewright.ops.quantised.linear import (
     split_bias,
     wraps,
 )
+from tilewright.ops.quantised.log_shares import log_shares_form
 from tilewright.ops.quantised.mean import mean_proof, window_counts
 from tilewright.ops.quantised.meaning import requantisation_table, same_meaning
 from tilewright.ops.quantised.meaning import table as lookup_table
 from tilewright.ops.quantised.near import NearForm, near_form
 from tilewright.ops.quantised.normalised import NormalisedForm, has_normalised_form, normalised_form
 from tilewright.ops.quantised.proof import Bounds, Proof, prove, thresholds
+from tilewright.ops.quantised.quotient_twice import Quotient
 from tilewright.ops.quantised.real import code_limits, real_call, rounds_twice, the_quantisation
 from tilewright.ops.quantised.resize import ResizeAxis, ResizeForm, interpolates, resize_form, resize_proof
+from tilewright.ops.quantised.running_sums import running_along, running_rule
 from tilewright.ops.quantised.settled import SettledForm, rounds_as_floats, settled_form
 from tilewright.ops.quantised.softmax import SoftmaxForm, softmax_axis, softmax_form
+from tilewright.ops.quantised.softmax_lines import exponential_points, inverse_points, softmax_lines_rule
 from tilewright.ops.quantised.softmax_twice import TOTAL_SHIFT, softmax_twice_form, softmax_twice_unknown
 from tilewright.ops.quantised.twice import Addition, Distance, Twice
 from tilewright.ops.quantised.twice_elements import clip_steps, element_rules
 from tilewright.ops.quantised.twice_elements import unknown as element_twice_unknown
+from tilewright.ops.quantised.wide_matmul import wide_rule
 from tilewright.ops.requantize import Integers, Requantisation, quantise
 
 __all__ = [
     "C_TYPES", "OF_PAIRS", "ROUNDING", "SHIFTS", "TOTAL_SHIFT", "Accumulator", "Addition", "AttentionForm", "Bounds",
     "Channelwise", "Distance", "Integers", "MatrixForm", "MultiplyHigh", "NearForm", "NormForm", "NormalisedForm",
-    "PairForm", "Proof", "Requantisation", "Requantiser", "ResizeAxis", "ResizeForm", "RoundedDivision", "RoundedTwice",
-    "SettledForm", "SoftmaxForm", "SplitMultiply", "StepForm", "SumForm", "Twice", "UnitForm", "accumulator",
-    "by_channel", "centred", "channel_axis", "channels", "clip_steps", "code_limits", "constant_address",
-    "constant_type", "curve_factor", "curve_points", "element_rules", "element_twice_unknown", "fixed_attention",
-    "fixed_matrix", "fixed_norm", "fixed_product", "fixed_table", "fraction_bits", "has_normalised_form", "initialiser",
-    "interpolates", "is_fixed", "is_half", "literal", "loaded", "lookup_table", "mantissa", "mean_proof", "minus",
-    "near_form", "normalised_form", "packed", "pair_form", "pair_text", "plus", "product_exponent", "proof", "prove",
-    "quantise", "real_call", "requantisation", "requantisation_table", "requantise", "resize_form", "resize_proof",
-    "rounded_twice", "rounds_as_floats", "rounds_twice", "same_meaning", "settled_form", "softmax_axis", "softmax_form",
-    "softmax_twice_form", "softmax_twice_unknown", "split_bias", "split_multiply", "step_form", "stored", "sum_form",
-    "the_quantisation", "thresholds", "times", "too_wide", "turn_exponents", "window_counts", "wraps", "zero_code",
+    "PairForm", "Proof", "Quotient", "Requantisation", "Requantiser", "ResizeAxis", "ResizeForm", "RoundedDivision",
+    "RoundedTwice", "SettledForm", "SoftmaxForm", "SplitMultiply", "StepForm", "SumForm", "Twice", "UnitForm",
+    "accumulator", "by_channel", "centred", "channel_axis", "channels", "clip_steps", "code_limits", "constant_address",
+    "constant_type", "curve_factor", "curve_points", "element_rules", "element_twice_unknown", "exponential_points",
+    "fixed_attention", "fixed_matrix", "fixed_norm", "fixed_product", "fixed_table", "fraction_bits",
+    "has_normalised_form", "initialiser", "interpolates", "inverse_points", "is_fixed", "is_half", "literal", "loaded",
+    "log_shares_form", "lookup_table", "mantissa", "mean_proof", "minus", "near_form", "normalised_form", "packed",
+    "pair_form", "pair_text", "plus", "product_exponent", "proof", "prove", "quantise", "real_call", "requantisation",
+    "requantisation_table", "requantise", "resize_form", "resize_proof", "root_rule", "rounded_twice",
+    "rounds_as_floats", "rounds_twice", "running_along", "running_rule", "same_meaning", "settled_form", "softmax_axis",
+    "softmax_form", "softmax_lines_rule", "softmax_twice_form", "softmax_twice_unknown", "split_bias", "split_multiply",
+    "step_form", "stored", "sum_form", "the_quantisation", "thresholds", "times", "too_wide", "turn_exponents",
+    "wide_rule", "window_counts", "wraps", "zero_code",
 ]  # fmt: skip

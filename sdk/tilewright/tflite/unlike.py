@@ -13,6 +13,7 @@ METADATA = "tilewright.unlike_tflm"
 """The key of `metadata_props`: a JSON object of the names of results and words of `WHY`."""
 WRAPPED_STATE, NARROW_SUMS, COPIED_STATE, CUT_LIMIT = "wrapped_state", "narrow_sums", "copied_state", "cut_limit"
 SUMMED_ZERO, MANY_ADDENDS, MISREAD_BIAS = "summed_zero", "many_addends", "misread_bias"
+TYPE_OF_ROWS, FORM_OF_ROWS, LONG_ROWS, STEEP_SCALES = "type_of_rows", "form_of_rows", "long_rows", "steep_scales"
 WHY: Mapping[str, str] = {
     WRAPPED_STATE: "its codes are limited before the zero point is added, and wrap around behind it",
     COPIED_STATE: "the codes of its state are copied to a result of another scale",
@@ -20,6 +21,10 @@ WHY: Mapping[str, str] = {
     NARROW_SUMS: "it adds codes of 16 bits up in 32 bits, those of 64 are known",
     SUMMED_ZERO: "its zero point is added once more than it is taken away",
     MISREAD_BIAS: "its bias has 32 bits, and the kernels read 64",
+    TYPE_OF_ROWS: "the kernels take no codes but int8 here",
+    FORM_OF_ROWS: "it is not over the last axis, or its result is not in the one form that the kernels give",
+    LONG_ROWS: "its sums leave 32 bits",
+    STEEP_SCALES: "its scales are further apart than the kernels take",
     MANY_ADDENDS: "it adds more than two tensors up before it rounds",
 }
 

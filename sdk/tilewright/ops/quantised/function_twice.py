@@ -13,6 +13,8 @@ from tilewright.ops.requantize import Integers, half_away
 
 ROOT_BITS = 20
 """Fraction bits that an inverse root is held with before it is brought to the scale of its result."""
+MOST_ROOT_SHIFT = 10
+"""The shift to the left by which an inverse root of one, with its fraction bits, still fits 32 bits."""
 _STEPS = 5
 _THREE_HALVES = (1 << 28) + (1 << 27)
 _HALF_ROOT_OF_TWO = 1518500250
@@ -33,11 +35,16 @@ def elu(centred: Integers, source: float, meaning: Quantisation, dtype: DType) -
     return np.asarray(codes.astype(np.int64))
 
 
-def inverse_root(codes: Array, source: Quantisation, target: Quantisation, dtype: DType) -> Array:
-    """The codes of 1 / sqrt(x), the largest of 0; below 0 the kernels stop, and the largest stands here as well."""
+def root_rule(source: Quantisation, target: Quantisation) -> Twice:
+    """What brings the inverse root of a code to the scale of the result, where it has `ROOT_BITS` fraction bits."""
     scale = float(np.sqrt(np.float32(source.scale[0])) * np.float32(target.scale[0]))
     rule = Twice.of(1.0 / scale)
-    narrowed, one = Twice(rule.multiplier, rule.shift - ROOT_BITS), np.ones((), np.int64)
+    return Twice(rule.multiplier, rule.shift - ROOT_BITS)
+
+
+def inverse_root(codes: Array, source: Quantisation, target: Quantisation, dtype: DType) -> Array:
+    """The codes of 1 / sqrt(x), the largest of 0; below 0 the kernels stop, and the largest stands here as well."""
+    narrowed, one = root_rule(source, target), np.ones((), np.int64)
     results = np.full(codes.shape, dtype.range[1], np.int64)
     for place, number in enumerate((codes.astype(np.int64) - source.zero_point[0]).tolist()):
         if number > 0:

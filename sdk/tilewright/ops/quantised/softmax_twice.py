@@ -21,6 +21,7 @@ from tilewright.model import Array, DType
 from tilewright.ops.operator import Call
 from tilewright.ops.quantised.real import code_limits, the_quantisation
 from tilewright.ops.quantised.softmax import softmax_axis
+from tilewright.ops.quantised.softmax_lines import evaluate_softmax_lines, softmax_lines_unknown
 from tilewright.ops.quantised.twice import Twice, exp_of_negative, reciprocal, rounded_over
 from tilewright.ops.requantize import Integers
 
@@ -51,8 +52,10 @@ def softmax_twice_unknown(call: Call) -> str | None:
     """None for a Softmax of the forms that the kernels have, or why it is none."""
     x, y = call.tensor(0), call.outputs[0]
     meaning = the_quantisation(y)
+    if x.dtype is DType.I16:
+        return softmax_lines_unknown(call)
     if x.dtype is not DType.I8:
-        return "its operand is not int8"
+        return "its operand is neither int8 nor int16"
     scale, zero = RESULTS.get(y.dtype, (0.0, 0))
     close = abs(meaning.scale[0] - scale) <= (0.001 * scale if y.dtype is DType.I16 else 0.0)
     if not scale or not close or meaning.zero_point[0] != zero:
@@ -81,6 +84,8 @@ def softmax_twice_form(call: Call) -> SoftmaxTwiceForm:
 
 def evaluate_softmax_twice(call: Call, arrays: Sequence[Array | None]) -> Array:
     """Codes of the result."""
+    if call.tensor(0).dtype is DType.I16:
+        return evaluate_softmax_lines(call, arrays)
     codes = arrays[0]
     assert codes is not None, "operand 0 is missing"
     form, axis = softmax_twice_form(call), softmax_axis(call)

@@ -181,7 +181,7 @@ _EXP_FACTORS = (
 """exp(-2^k) in Q0.31."""
 
 
-def _high(a: Integers, b: Integers | int) -> Integers:
+def doubled_high(a: Integers, b: Integers | int) -> Integers:
     """SaturatingRoundingDoublingHighMul: the product over 2^31, cut towards zero behind a half with its sign."""
     product = a * b
     nudged = product + np.where(product >= 0, 1 << 30, 1 - (1 << 30))
@@ -194,7 +194,7 @@ def rounded_over(x: Integers, exponent: Integers | int) -> Integers:
     return np.asarray((x >> exponent) + ((x & mask) > (mask >> 1) + (x < 0)))
 
 
-def _times(x: Integers, exponent: int) -> Integers:
+def shifted(x: Integers, exponent: int) -> Integers:
     """SaturatingRoundingMultiplyByPOT."""
     if exponent < 0:
         return rounded_over(x, -exponent)
@@ -205,10 +205,10 @@ def _times(x: Integers, exponent: int) -> Integers:
 def _exp_on_interval(a: Integers) -> Integers:
     """exp of Q0.31 in [-1/4, 0)."""
     x = a + (1 << 28)
-    x2 = _high(x, x)
-    x3, x4 = _high(x2, x), _high(x2, x2)
-    series = _times(_high(_times(x4, -2) + x3, 715827883) + x2, -1)
-    return np.asarray(1895147668 + _high(x + series, 1895147668))
+    x2 = doubled_high(x, x)
+    x3, x4 = doubled_high(x2, x), doubled_high(x2, x2)
+    series = shifted(doubled_high(shifted(x4, -2) + x3, 715827883) + x2, -1)
+    return np.asarray(1895147668 + doubled_high(x + series, 1895147668))
 
 
 def exp_of_negative(a: Integers, whole_bits: int) -> Integers:
@@ -216,10 +216,10 @@ def exp_of_negative(a: Integers, whole_bits: int) -> Integers:
     fraction_bits = 31 - whole_bits
     quarter = 1 << (fraction_bits - 2)
     part = (a & (quarter - 1)) - quarter
-    result, rest = _exp_on_interval(_times(part, whole_bits)), part - a
+    result, rest = _exp_on_interval(shifted(part, whole_bits)), part - a
     for exponent, factor in _EXP_FACTORS:
         if whole_bits > exponent:
-            result = np.where(rest & (1 << (fraction_bits + exponent)), _high(result, factor), result)
+            result = np.where(rest & (1 << (fraction_bits + exponent)), doubled_high(result, factor), result)
     if whole_bits > 5:
         result = np.where(a < -(1 << (fraction_bits + 5)), 0, result)
     return np.where(a == 0, _INT32, result).astype(np.int64)
@@ -229,15 +229,15 @@ def _newton(a: Integers) -> Integers:
     """1 / ((1 + a) / 2) of Q0.31 in [0, 1], in Q2.29, by three steps."""
     total = a + _INT32
     half = (total + 1) // 2  # half of the sum, ties away from zero; it is not negative
-    x = 1515870810 + _high(half, -1010580540)
+    x = 1515870810 + doubled_high(half, -1010580540)
     for _ in range(3):
-        x = x + _times(_high(x, (1 << 29) - _high(half, x)), 2)
+        x = x + shifted(doubled_high(x, (1 << 29) - doubled_high(half, x)), 2)
     return x
 
 
 def reciprocal(a: Integers) -> Integers:
     """1 / (1 + a) of Q0.31 in [0, 1], in Q0.31."""
-    return _times(_newton(a), 1)
+    return shifted(_newton(a), 1)
 
 
 def _radius(whole_bits: int, left: int) -> int:
@@ -258,7 +258,7 @@ def tanh(centred: Integers, scale: float) -> Integers:
     """Tanh of 8-bit codes less their zero point, as a code of scale 1/128 and zero point 0."""
     fraction, shift = frexp(scale * (1 << 27))
     x = Twice(floor(fraction * (1 << 31) + 0.5), shift).apply(centred)
-    value = _times(_newton(exp_of_negative(-np.abs(x), 5)) - (1 << 29), 2)
+    value = shifted(_newton(exp_of_negative(-np.abs(x), 5)) - (1 << 29), 2)
     signed = np.where(x == 0, 0, np.where(x > 0, value, -value))
     return _outside(centred, _radius(4, shift), np.clip(rounded_over(signed, 24), -128, 127), -128)
 

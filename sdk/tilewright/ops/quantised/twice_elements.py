@@ -12,6 +12,7 @@ from tilewright.ops.operator import Call
 from tilewright.ops.quantised.curve_twice import RESULT_SCALE, curved
 from tilewright.ops.quantised.function_twice import absolute, elu
 from tilewright.ops.quantised.hard_swish_twice import hard_swish, is_known
+from tilewright.ops.quantised.quotient_twice import MOST_SHIFT, Quotient, shifts
 from tilewright.ops.quantised.real import code_limits, the_quantisation
 from tilewright.ops.quantised.twice import Addition, Distance, Twice, limits_of, logistic, tanh
 from tilewright.ops.requantize import Integers
@@ -24,11 +25,11 @@ SIGNED: Mapping[str, tuple[DType, ...]] = {
     "Relu": (DType.I8, DType.I16), "Clip": (DType.I8, DType.I16), "Abs": (DType.I8, DType.I16), "Elu": (DType.I8,),
 }  # fmt: skip
 """Types of codes of functions whose result has its operand's."""
-WIDE = frozenset({"LeakyRelu", "Relu", "Clip", "Abs", *FIXED})
-"""Functions of one code that are known for codes of sixteen bits too."""
+WIDE = frozenset({"LeakyRelu", "Relu", "Clip", "Abs", "Softmax", *FIXED})
+"""Functions of one tensor that are known for codes of sixteen bits too."""
 ROUNDED_TWICE = frozenset({*PAIRS, "LeakyRelu"})
 """Operators on codes of eight bits or sixteen."""
-Rules = Addition | Distance | tuple[Twice, Twice] | Twice
+Rules = Addition | Distance | Quotient | tuple[Twice, Twice] | Twice
 """What a function rounds by: three rules, one above and one below zero, or one."""
 
 
@@ -44,6 +45,8 @@ def unknown(call: Call) -> str | None:
     source, target = tensors[0], call.outputs[0]
     if call.node.op in PAIRS and len(tensors) == 2:
         return _unknown_pair(call, tensors)
+    if call.node.op == "Div":
+        return _unknown_quotient(call, tensors)
     if call.node.op in FIXED:
         return _unknown_curve(call.node.op, source, target)
     if call.node.op == "HardSwish":
@@ -109,6 +112,18 @@ def _unknown_pair(call: Call, tensors: Sequence[Tensor]) -> str | None:
     return _beyond_words(element_rules(call), tensors)
 
 
+def _unknown_quotient(call: Call, tensors: Sequence[Tensor]) -> str | None:
+    """Div of bytes alone, whose shifts are those that numbers of 32 bits have."""
+    if any(tensor.quantisation is None or tensor.dtype is not DType.I8 for tensor in (*tensors, call.outputs[0])):
+        return "its operands and its result are not all int8"
+    rules = element_rules(call)
+    assert isinstance(rules, Quotient), call.node.op
+    least, most = shifts(rules, *(the_quantisation(tensor) for tensor in tensors))
+    if least < 0 or most > MOST_SHIFT:
+        return "the kernels shift some of its quotients by less than no bit or more than 31, which C leaves open"
+    return None
+
+
 def _unknown_slopes(call: Call, tensors: Sequence[Tensor]) -> str | None:
     """PRelu of bytes by slopes that are codes as well."""
     if any(tensor.quantisation is None or tensor.dtype is not DType.I8 for tensor in (*tensors, call.outputs[0])):
@@ -123,6 +138,8 @@ def _beyond_words(rules: Rules, tensors: Sequence[Tensor]) -> str | None:
     if isinstance(rules, Addition):
         steep = rules.total.shift > 0
         return "its result has less than the smallest scale that the kernels take" if steep else None
+    if isinstance(rules, Quotient):
+        return None
     if isinstance(rules, Distance):
         return "its squares leave 32 bits" if rules.total.shift > 0 else None
     reach = 1
@@ -143,7 +160,7 @@ def _unknown_hard_swish(source: Tensor, target: Tensor) -> str | None:
 
 
 def element_rules(call: Call) -> Rules:
-    """The rules of an Add, Sub, Mul, SquaredDifference, LeakyRelu, PRelu, Relu, Abs or QuantizeLinear of codes."""
+    """The rules of an Add, Sub, Mul, Div, SquaredDifference, LeakyRelu, PRelu, Relu, Abs or QuantizeLinear of codes."""
     target = the_quantisation(call.outputs[0]).scale[0]
     first = the_quantisation(call.tensor(0)).scale[0]
     match call.node.op:
@@ -153,6 +170,8 @@ def element_rules(call: Call) -> Rules:
         case "SquaredDifference":
             scales = (first, the_quantisation(call.tensor(1)).scale[0], target)
             return Distance.of(scales, call.outputs[0].dtype.bits)
+        case "Div":
+            return Quotient.of(first, the_quantisation(call.tensor(1)).scale[0], target)
         case "Mul":
             return Twice.of(first * the_quantisation(call.tensor(1)).scale[0] / target)
         case "LeakyRelu":
@@ -198,7 +217,7 @@ def _steps(call: Call, operands: list[Integers], meaning: Quantisation) -> Integ
         low, high = clip_steps(call)
         return np.clip(operands[0], low, high)
     match element_rules(call):
-        case Addition() | Distance() as rules:
+        case Addition() | Distance() | Quotient() as rules:
             return rules.apply(operands[0], operands[1])
         case (rise, fall):
             below = operands[0] * operands[1] if len(operands) > 1 else operands[0]

@@ -20,6 +20,7 @@ from tilewright.ops.quantised.linear import NARROW
 from tilewright.ops.quantised.twice import Twice
 from tilewright.ops.relayout import DOMAIN
 from tilewright.passes.quantise.graph import Graph, read_quantisation
+from tilewright.passes.quantise.micro_rows import rows_as_the_kernels_do
 from tilewright.tflite.unlike import NARROW_SUMS, WRAPPED_STATE
 
 COMPARED_SHIFT = 8
@@ -36,6 +37,7 @@ def as_the_kernels_do(graph: Graph) -> None:
         if word in (WRAPPED_STATE, NARROW_SUMS):
             graph.unlike = tuple(pair for pair in graph.unlike if pair != (result, word))
     writers = graph.producers()
+    rows_as_the_kernels_do(graph, writers)
     changed: list[Node] = []
     for node in graph.nodes:
         changed += _first(graph, node, writers) or (node,)
