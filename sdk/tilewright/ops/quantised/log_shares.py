@@ -23,6 +23,8 @@ from tilewright.ops.quantised.twice import Twice, doubled_high, exp_of_negative,
 from tilewright.ops.relayout import DOMAIN
 from tilewright.ops.requantize import Integers
 
+OF = "LogSoftmax"
+"""The operator on real numbers."""
 WHOLE_BITS = 5
 TOTAL_SHIFT = 12
 RESULT_SHIFT = 31 - WHOLE_BITS - 4

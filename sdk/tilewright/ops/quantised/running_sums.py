@@ -18,6 +18,8 @@ from tilewright.ops.quantised.real import the_quantisation
 from tilewright.ops.quantised.twice import Twice
 from tilewright.ops.relayout import DOMAIN
 
+OF = "CumSum"
+"""The operator on real numbers."""
 FRACTION_BITS = 19
 
 

@@ -18,6 +18,8 @@ from tilewright.ops.quantised.real import the_quantisation
 from tilewright.ops.quantised.twice import Twice
 from tilewright.ops.relayout import DOMAIN
 
+OF = "LpNormalization"
+"""The operator on real numbers."""
 RESULT = (1 / 128, 0)
 """Scale and zero point of every result."""
 RESULT_BITS = 7

@@ -18,7 +18,7 @@ from tilewright.passes.quantise.graph import Graph, read_quantisation
 from tilewright.tflite.unlike import FORM_OF_ROWS, LONG_ROWS, STEEP_SCALES, TYPE_OF_ROWS
 
 Held = tuple[str, Quantisation, DType]
-ROWS = ("LogSoftmax", "LpNormalization", "CumSum")
+ROWS = (log_shares.OF, unit_rows.OF, running_sums.OF)
 
 
 def rows_as_the_kernels_do(graph: Graph, writers: dict[str, Node]) -> None:
@@ -64,16 +64,16 @@ def _of_rows(
     shape = graph.tensors[writer.outputs[0]].shape
     if source[1] is not DType.I8 or target[1] is not DType.I8:
         return "", {}, TYPE_OF_ROWS
-    if writer.op == "CumSum":
+    if writer.op == running_sums.OF:
         return _running(graph, writer, shape, source[0], target[0])
-    module = log_shares if writer.op == "LogSoftmax" else unit_rows
+    module = log_shares if writer.op == log_shares.OF else unit_rows
     last = bool(shape) and _number(writer, "axis", -1) in (-1, len(shape) - 1)
     formed = (target[0].scale[0], target[0].zero_point[0]) == module.RESULT
     if not (last and formed and _number(writer, "p", 2) == 2):
         return "", {}, FORM_OF_ROWS
     if shape[-1] >= module.LONGEST:
         return "", {}, LONG_ROWS
-    if writer.op == "LpNormalization":
+    if writer.op == unit_rows.OF:
         return "UnitRows", {}, ""
     return "LogShares", {}, "" if source[0].scale[0] >= log_shares.LEAST_SCALE else STEEP_SCALES
 
