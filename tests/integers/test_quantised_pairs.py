@@ -54,6 +54,15 @@ def float32_codes(call: Call) -> Array:
     return np.asarray(np.clip(steps, -128, 127))
 
 
+def test_codes_of_products_beyond_float32_have_no_form() -> None:
+    """A product of two codes may be infinite in float32: no factors give its codes, and the search for them ends."""
+    call = pair_call("Mul", (3.629973317672239e18, 1.4360476729045156e18, 5.93108299452254e36), (19, 114, -110), None)
+    with np.errstate(over="ignore"):
+        expected = float32_codes(call)
+    assert np.array_equal(operator("Mul").evaluate(call, [CODES[:, None], CODES[None, :]])[0], expected)
+    assert pair_form(operator("Mul"), call) is None
+
+
 scales = st.floats(0.002, 0.5)
 zeros = st.integers(-128, 127)
 

@@ -36,8 +36,8 @@ Case = tuple[bytes, tuple[Array, ...]]
 def rows(op: str, given: Array, scale: tuple[float, int], result: tuple[float, int]) -> Case:
     """An operator over the last axis."""
     kind = given.dtype.name
-    options = {"SOFTMAX": [(0, "f", 1.0)], "L2_NORMALIZATION": [(0, "b", 0)]}.get(op, [])
-    return single(op, [T(given.shape, kind, *scale)], [T(given.shape, kind, *result)], options), (given,)
+    known: dict[str, list[tuple[int, str, Any]]] = {"SOFTMAX": [(0, "f", 1.0)], "L2_NORMALIZATION": [(0, "b", 0)]}
+    return single(op, [T(given.shape, kind, *scale)], [T(given.shape, kind, *result)], known.get(op, [])), (given,)
 
 
 def running(axis: int, exclusive: int, reverse: int, zero: int = 5) -> Case:

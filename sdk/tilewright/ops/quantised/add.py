@@ -295,7 +295,10 @@ class PairProblem:
         return shift if shift >= 8 else None
 
     def _rounded(self, factors: Reals, shift: int, bits: Literal[32, 64], limit: int) -> PairForm | None:
-        """Whole factors; the addend from the interval that makes every pair right, None where that is empty."""
+        """Whole factors; the addend from the interval that makes every pair right, None where that is empty, or where
+        factors left 64 bits: codes that no line gives move them away without an end."""
+        if not (np.abs(factors) * 2.0**shift < 2.0**62).all():
+            return None
         whole = np.rint(factors * 2.0**shift).astype(np.int64)
         part = self.columns[:, :-1] @ whole[:-1]
         up, down = self.codes < self.high, self.codes > self.low

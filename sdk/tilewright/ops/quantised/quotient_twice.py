@@ -63,6 +63,6 @@ def shifts(quotient: Quotient, first: Quantisation, second: Quantisation) -> tup
     )
     sizes = np.abs(divisors[divisors != 0])
     rooms = headroom(np.concatenate([dividends, -dividends]))
-    found = [int(bits) - 1 + int(room) - quotient.rule.shift
+    rights = [int(bits) - 1 + int(room) - quotient.rule.shift
              for bits, room in product(np.unique(_bits(sizes)), np.unique(rooms))]  # fmt: skip
-    return min(found), max(found)
+    return min(rights), max(rights)

@@ -80,7 +80,8 @@ def _points(scale: np.float32, zero_point: int, function: Callable[[Array], Arra
     between = _rounded((after * inverse + sampled) / np.float32(2))
     bias = _rounded((between - _rounded(middles * inverse)) / np.float32(2))
     last = _rounded(of(np.asarray([high])) * inverse)
-    return np.clip(np.concatenate([sampled - bias, last]), -32768, 32767).astype(np.int64)
+    points: Integers = np.clip(np.concatenate([sampled - bias, last]), -32768, 32767).astype(np.int64)
+    return points
 
 
 def _rounded(values: Array) -> Array:

@@ -45,7 +45,8 @@ def _written(graph: Graph, node: Node, writers: dict[str, Node]) -> Sequence[Nod
     if root is not None:
         if held[2] is not DType.I16:
             return ()  # a table has those of eight bits
-        op, attributes, why = "InverseRoots", {}, _root_unlike(source, (meaning, dtype))
+        attributes: dict[str, int] = {}
+        op, why = "InverseRoots", _root_unlike(source, (meaning, dtype))
     else:
         op, attributes, why = _of_rows(graph, writer, source, (meaning, dtype))
     if why:
@@ -89,8 +90,8 @@ def _running(
         return "", {}, LONG_ROWS
     if running_sums.running_rule(source, target).shift > 0:
         return "", {}, STEEP_SCALES
-    kept = {name: _number(writer, name, 0) for name in ("exclusive", "reverse")}
-    return "RunningSums", {"axis": along, **kept}, ""
+    options = {name: _number(writer, name, 0) for name in ("exclusive", "reverse")}
+    return "RunningSums", {"axis": along, **options}, ""
 
 
 def _number(node: Node, name: str, default: int) -> int:
