@@ -10,8 +10,12 @@ import tilewright
 from conftest import NetworkFiles
 from tilewright.codegen.terms import plus, times
 from tilewright.compile import write
-from tilewright.evidence.document import Misra
+from tilewright.evidence.document import DeviationRecord, Evidence, Hashed, Identity, Misra
 from tilewright.evidence.misra import misra
+from tilewright.evidence.misra_deviations import deviation
+from tilewright.evidence.verdict import remarks
+
+IDENTITY = Identity(Hashed("", ""), Hashed("", ""), (), "", (), (), None, False)
 
 
 def _checked(model: Path, board: str, folder: Path) -> Misra:
@@ -28,7 +32,8 @@ def _checked(model: Path, board: str, folder: Path) -> Misra:
 @pytest.mark.parametrize(
     ("name", "board"),
     [("digits", "qemu_mps2_an386"), ("odd_lstm", "qemu_mps2_an386"), ("odd_unet_int8", "qemu_rv32imc")]
-    + [("digits_int8", board) for board in ("qemu_mps2_an386", "qemu_mps2_an385", "qemu_rv32imc")],
+    + [("digits_int8", board) for board in ("qemu_mps2_an386", "qemu_mps2_an385", "qemu_rv32imc", "qemu_pulp")]
+    + [("odd_mobile_int8", "qemu_pulp"), ("odd_unet_int8", "qemu_pulp")],
 )
 def test_no_required_rule_is_departed_from(
     name: str, board: str, network: Callable[[str], NetworkFiles], tmp_path: Path
@@ -37,6 +42,40 @@ def test_no_required_rule_is_departed_from(
     assert found.unchecked == ()
     departures = {finding.rule: finding.places for finding in found.findings if finding.category != "advisory"}
     assert departures == {}
+    assert (found.records, found.open) == ((), 0)
+
+
+@pytest.mark.parametrize(
+    ("board", "records"), [("qemu_mps3_an547", ["D1"]), ("qemu_rv32gcv", ["D1"]), ("host", ["D3"])]
+)
+@pytest.mark.parametrize("name", ["digits_int8", "odd_mobile_int8", "odd_unet_int8"])
+def test_what_vectors_depart_from_stands_in_records(
+    board: str, records: list[str], name: str, network: Callable[[str], NetworkFiles], tmp_path: Path
+) -> None:
+    """Names, types and parts of instructions as parameters of macros; `restrict` where compilers make the vectors."""
+    found = _checked(network(name).model, board, tmp_path)
+    assert found.unchecked == ()
+    open_places = {f.rule: f.places for f in found.findings if f.category != "advisory" and not f.record}
+    assert open_places == {}
+    assert [record.number for record in found.records] == records
+    assert found.required == sum(len(f.places) for f in found.findings if f.record)
+
+
+def test_a_record_covers_the_lines_that_it_names_and_no_others() -> None:
+    assert deviation("20.7", '#define TILEWRIGHT_MVE_PART(sum) "vldrb.8 " sum') == "D1"
+    assert deviation("20.7", "#define TILEWRIGHT_HALF(x) x / 2") == ""
+    assert deviation("10.3", "#define TILEWRIGHT_MVE_PART(sum) sum") == ""
+    assert deviation("10.1", "const int32_t code = word >> shift;") == "D2"
+    assert deviation("10.1", "const int fours = channels >> 2;") == ""
+
+
+def test_departures_without_a_record_are_told_first() -> None:
+    record = DeviationRecord("D1", "20.7", "macros", "names", "none other is passed")
+    both = Misra("cppcheck", ("a.c",), 0, 3, 0, (), (), open=1, records=(record,))
+    assert remarks(Evidence("net", "board", "platform", (), IDENTITY, misra=both)) == (
+        "2 departures from required rules of MISRA C:2012 under records of deviation (D1)",
+        "1 departure from mandatory or required rules of MISRA C:2012 without a record of deviation",
+    )
 
 
 def test_terms_that_change_nothing_are_not_printed() -> None:

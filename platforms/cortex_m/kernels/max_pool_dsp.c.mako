@@ -48,7 +48,7 @@ TILEWRIGHT_ONCE void ${f.name}(${f.parameters})
 % endfor
                         tap += ${k.channels};
                     }
-                    row += ${k.w.size * k.channels};
+                    row = &row[${k.w.size * k.channels}];
                 }
 % for n in range(words):
                 tilewright_put(y + ${plus("c", n * per_word)}, largest${n});

@@ -24,7 +24,7 @@ TILEWRIGHT_MVE void ${f.name}(${f.parameters})
                         largest = vmaxq_${suffix}(largest, vldr${letter}q_z_${suffix}(tap, some));
                         tap += ${k.channels};
                     }
-                    row += ${k.w.size * k.channels};
+                    row = &row[${k.w.size * k.channels}];
                 }
                 vstr${letter}q_p_${suffix}(y + c, largest, some);
             }

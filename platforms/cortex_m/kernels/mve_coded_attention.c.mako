@@ -34,7 +34,7 @@ TILEWRIGHT_MVE int32_t ${f.name}_scores(const ${byte} *key, const int16_t *query
 % endif
         const int32x4_t four = vmulhq_s32(tilewright_mve_four(s0, s1, s2, s3), vldrwq_s32(factor + j));
         vstrwq_s32(score + j, four);
-        high = vmaxvq_p_s32(high, four, vctp32q((uint32_t)(rows - j)));
+        high = vmaxvq_p_s32(high, four, vctp32q((uint32_t)rows - (uint32_t)j));
         key += ${4 * k.key_bytes};
     }
     return high;
@@ -54,7 +54,7 @@ TILEWRIGHT_MVE uint32_t ${f.name}_shares(int32_t *score, int32_t high, int32_t s
         const uint32x4_t second = vldrhq_gather_shifted_offset_u32(fine, vandq_u32(steps, vdupq_n_u32(31)));
         const int32x4_t halvings = vnegq_s32(vreinterpretq_s32_u32(vshrq_n_u32(steps, 11)));
         const uint32x4_t power = vshlq_u32(vmulq_u32(first, second), halvings);
-        total = vaddvaq_p_u32(total, vshrq_n_u32(power, ${k.total_shift}), vctp32q((uint32_t)(rows - j)));
+        total = vaddvaq_p_u32(total, vshrq_n_u32(power, ${k.total_shift}), vctp32q((uint32_t)rows - (uint32_t)j));
         vstrwq_s32(score + j, vrmulhq_s32(vreinterpretq_s32_u32(power), vldrwq_s32(factor + j)));
     }
     return total;

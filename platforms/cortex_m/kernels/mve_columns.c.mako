@@ -65,11 +65,12 @@ static void ${f.name}(${f.parameters})
             const int count = ${k.channels} - c < 16 ? ${k.channels} - c : 16;
             const int8_t *rows[3];
             uint32_t steps[3];
+            const uint32_t step = ${k.channels}u;
             for (int i = 0; i < 3; i++) {
                 const int ih = ${plus(times("oh", h.stride), -h.pad)} + ${times("i", h.dilation)};
                 const bool inside = ih >= 0 && ih < ${h.size};
                 rows[i] = inside ? x + ih * ${h.x_stride} + c : pad;
-                steps[i] = inside ? ${k.channels} : 0;
+                steps[i] = inside ? step : 0u;
             }
             tilewright_mve_skim(columns + ${64 * w.pad}, rows, steps, ${k.filled}, count);
             ${f.name}_row(columns, stream + c * 7, ${y} + oh * ${w.out * k.channels} + c, places, count);

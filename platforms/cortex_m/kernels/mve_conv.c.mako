@@ -39,7 +39,7 @@ TILEWRIGHT_MVE void ${f.name}_gather(const int8_t *x, int8_t *to, int top, int l
         if (row_inside && left >= 0 && left <= ${w.size - w.kernel}) {
             const int8_t *const s = x + ${times("ih", h.x_stride)} + ${times("left", w.x_stride)};
 ${exactly("s", row)}\
-            to += ${row};
+            to = &to[${row}];
             continue;
         }
 % endif
@@ -53,7 +53,7 @@ ${exactly("s", k.channels)}\
                     vstrbq_s8(to + i, vdupq_n_s8(${k.zero_point}));
                 }
             }
-            to += ${k.channels};
+            to = &to[${k.channels}];
         }
     }
 }

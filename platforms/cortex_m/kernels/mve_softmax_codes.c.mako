@@ -25,7 +25,7 @@ TILEWRIGHT_MVE void ${f.name}_line(const ${c.x_type} *x, ${c.y_type} *y, const u
     const ${c.x_type} *from = x;
     int32_t largest = ${-1 if k.unsigned else -129};
     for (int j = 0; j < ${c.length}; j += 4) {
-        const mve_pred16_t left = vctp32q((uint32_t)(${c.length} - j));
+        const mve_pred16_t left = vctp32q(${c.length}u - (uint32_t)j);
         largest = vmaxvq_p_s32(largest, ${read}, left);
         from = &from[${4 * c.x_step}];
     }
@@ -33,7 +33,7 @@ TILEWRIGHT_MVE void ${f.name}_line(const ${c.x_type} *x, ${c.y_type} *y, const u
     uint64_t total = 0;
     from = x;
     for (int j = 0; j < ${c.length}; j += 4) {
-        const mve_pred16_t left = vctp32q((uint32_t)(${c.length} - j));
+        const mve_pred16_t left = vctp32q(${c.length}u - (uint32_t)j);
         const uint32x4_t at = vreinterpretq_u32_s32(vaddq_n_s32(${read}, farthest));
         total = vaddlvaq_u32(total, vldrwq_gather_shifted_offset_z_u32(exponentials, at, left));
         from = &from[${4 * c.x_step}];
@@ -44,7 +44,7 @@ TILEWRIGHT_MVE void ${f.name}_line(const ${c.x_type} *x, ${c.y_type} *y, const u
     ${c.y_type} *to = y;
     from = x;
     for (int j = 0; j < ${c.length}; j += 4) {
-        const mve_pred16_t left = vctp32q((uint32_t)(${c.length} - j));
+        const mve_pred16_t left = vctp32q(${c.length}u - (uint32_t)j);
         const uint32x4_t at = vreinterpretq_u32_s32(vaddq_n_s32(${read}, farthest));
         const uint32x4_t power = vldrwq_gather_shifted_offset_z_u32(exponentials, at, left);
         const uint32x4_t word = vaddq_n_u32(vmulhq_u32(power, factor), ${q.half}u);

@@ -54,9 +54,9 @@ TILEWRIGHT_MVE void ${f.name}_codes(const int32_t *sums, const int32_t *table, $
         const int32x4_t codes = tilewright_mve_codes(vldrwq_s32(sums + i), vldrwq_s32(table${lane}), ${f"vldrwq_s32(table + {k.lanes}{lane}), vldrwq_s32(table + {2 * k.lanes}{lane})" if k.own else "addend, left"}, low, high);
         const uint32x4_t at = vldrwq_u32(places + i);
 % if k.y_bits == 16:
-        vstrhq_scatter_shifted_offset_p_s32((int16_t *)y, at, codes, vctp32q((uint32_t)(channels - i)));
+        vstrhq_scatter_shifted_offset_p_s32((int16_t *)y, at, codes, vctp32q((uint32_t)channels - (uint32_t)i));
 % else:
-        vstrbq_scatter_offset_p_s32((int8_t *)y, at, codes, vctp32q((uint32_t)(channels - i)));
+        vstrbq_scatter_offset_p_s32((int8_t *)y, at, codes, vctp32q((uint32_t)channels - (uint32_t)i));
 % endif
     }
 }

@@ -26,7 +26,8 @@ TILEWRIGHT_MVE void ${f.name}_patch(const int8_t *x, int8_t *to, int top, int le
         }
     }
     if (to < end) {
-        tilewright_mve_fill(to, 0, (int)(end - to));
+        const ptrdiff_t rest = end - to;
+        tilewright_mve_fill(to, 0, (int)rest);
     }
 }
 

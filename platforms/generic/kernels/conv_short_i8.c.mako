@@ -93,7 +93,7 @@ ${v.attribute} ${f.storage} void ${f.name}_pixel${block.width}(const ${v.x_type}
 % endif
 % endfor
 <%def name="one(block, pixels, name, where, at)">\
-                    int32_t sums[${pixels} * ${block.width}];
+                    int32_t sums[${block.width if pixels == "1" else times(pixels, block.width)}];
                     ${f.name}_${name}${block.width}(${where}, w + ${times("g", v.groups.results * v.depth)} + ${plus(times("n", block.width * v.depth), block.weights)}, b + channel, sums);
                     for (int p = 0; p < ${pixels}; p++) {
                         ${f.name}_codes${block.width}(sums + ${times("p", block.width)}, ${q.arguments("channel")}yr + (${at} + p) * ${v.groups.all_results} + channel);
@@ -127,13 +127,13 @@ ${one(block, "PIXELS", "block", f"x, 0, at * {w.stride * w.x_stride}", "at")}\
 % if w.inner_last > w.inner_first:
                 for (int ow = ${w.inner_first}; ow < ${w.inner_last}; ow += PIXELS) {
                     const int at = ow < ${w.inner_last} - PIXELS ? ow : ${w.inner_last} - PIXELS;
-${one(block, "PIXELS", "block", f"x, {'pad, ' if rows_padded else ''}top, (at * {w.stride} - {w.pad}) * {w.x_stride} + g * {v.groups.channels}", "at")}\
+${one(block, "PIXELS", "block", f"x, {'pad, ' if rows_padded else ''}top, {times(grouped(plus(times('at', w.stride), -w.pad)), w.x_stride)} + {times('g', v.groups.channels)}", "at")}\
                 }
 % endif
 % for first, last in ((0, w.inner_first), (w.inner_last, w.out)):
 % if last > first:
                 for (int ow = ${first}; ow < ${last}; ow++) {
-${one(block, "1", "pixel", f"x, pad, top, ow * {w.stride} - {w.pad}, g * {v.groups.channels}", "ow")}\
+${one(block, "1", "pixel", f"x, pad, top, {plus(times('ow', w.stride), -w.pad)}, {times('g', v.groups.channels)}", "ow")}\
                 }
 % endif
 % endfor

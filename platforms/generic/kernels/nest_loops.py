@@ -272,14 +272,19 @@ class _Builder:
         return finish_text(finish.name, self.out_kind, finish.parameters, self.total_type)
 
     def _combine(self) -> str:
-        kind = self.out_kind
-        if self.codes is not None:
-            kind = DType.I64 if self.total_type == "int64_t" else DType.I32
-        return combine_text(self.nest.combine.name, kind, self.total_type)
+        if self.codes is not None and self.nest.combine.name == "add":
+            return "acc += term;"  # sums of codes are proved to fit
+        return combine_text(self.nest.combine.name, self._total_kind, self.total_type)
+
+    @property
+    def _total_kind(self) -> DType:
+        if self.codes is None:
+            return self.out_kind
+        return DType.I64 if self.total_type == "int64_t" else DType.I32
 
     def _identity(self) -> str:
-        value = self.nest.combine.start(computing(self.out_kind).numpy).item()
-        return literal(computing(self.out_kind), value)
+        kind = computing(self._total_kind)
+        return literal(kind, self.nest.combine.start(kind.numpy).item())
 
     def _merge(self, names: Sequence[str]) -> list[str]:
         """Join neighbouring loops that every operand walks as if they were one."""

@@ -29,7 +29,7 @@ static inline void tilewright_run_words(void *to, const void *from, int words)
         put += 4;
     }
 #else
-    (void)memcpy(to, from, 4 * (size_t)words);
+    (void)memcpy(to, from, 4u * (size_t)words);
 #endif
 }
 

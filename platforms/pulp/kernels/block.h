@@ -44,10 +44,12 @@ static inline tilewright_shares tilewright_shared(int wide, int places, int line
 {
     const int plain = lines * groups * 16, column = plain - (top + bottom) * groups;
     const int all = wide * 16 + (places - wide) * pixel;
-    const int gained = tilewright_share(all * column - 1, 1, cores) >> 8 < tilewright_share(all * plain - 1, 1, cores) >> 8;
-    const tilewright_shares shares = {
-        wide, places, groups, gained ? column : plain, (gained ? column : plain) * pixel >> 4, pixel, gained ? top * groups : 0,
-    };
+    const unsigned most = (unsigned)tilewright_share(all * column - 1, 1, cores), before = (unsigned)tilewright_share(all * plain - 1, 1, cores);
+    const bool gained = (most >> 8) < (before >> 8);
+    const int counted = gained ? column : plain;
+    const int sixteenths = counted * pixel;
+    const unsigned narrow = (unsigned)sixteenths >> 4;
+    const tilewright_shares shares = {wide, places, groups, counted, (int)narrow, pixel, gained ? top * groups : 0};
     return shares;
 }
 
@@ -67,7 +69,9 @@ static inline tilewright_place tilewright_first_block(const tilewright_shares *s
         here = at.place < shares->wide ? shares->column : shares->narrow;
     }
     if (rest > 0) {
-        const int block = ((at.place < shares->wide ? rest : rest * 16 / shares->pixel) + shares->top + 8) >> 4;
+        const int sixteenths = (at.place < shares->wide ? rest : rest * 16 / shares->pixel) + shares->top + 8;
+        const unsigned nearest = (unsigned)sixteenths >> 4;
+        const int block = (int)nearest;
         at.line = tilewright_quotient(block, shares->groups);
         at.group = block - at.line * shares->groups;
     }

@@ -21,6 +21,8 @@ ${f.name}_${[v for v in k.packed if v.channels == width][0].name}(&k);
                 ${f.name}_${v.name}(&k);
 % endfor
 % if k.covered:
+            } else {
+                /* without rows there is nothing to add */
             }
 #else
             {
@@ -60,7 +62,7 @@ begins = one.replace("group", "from_group")
             k.words = ${starts * width};
             k.rest = 0;
 % else:
-            k.starts = ${f"(above * {p.bottoms + 1} + below) * {4 * width}" if g.starts > 1 else "0"};
+            k.starts = ${f"({times('above', p.bottoms + 1)} + below) * {4 * width}" if g.starts > 1 else "0"};
             k.words = ${starts * width} + above * ${p.row_bytes * width};
             k.rest = below * ${p.row_bytes * width};
 % endif
@@ -68,7 +70,7 @@ begins = one.replace("group", "from_group")
             for (int group = from_group; group < to_group; group++) {
                 const int channel = ${one};
 % if packed and g.apart:
-                ${f.name}_pack(own, rows_first + ${times("channel", XB)}, rows, from + pixel * ${w.strides[1]}, tile, channels);
+                ${f.name}_pack(own, rows_first + ${times("channel", XB)}, rows, from + ${times('pixel', w.strides[1])}, tile, channels);
 % endif
                 k.x = ${"own" if packed else f"x_first + {times('channel', XB)}" if g.apart else "x_first"};
                 k.units = 1;
@@ -135,10 +137,14 @@ ${helpers.pack(pixel_bytes)}\
 /* Cores share blocks of ${p.pixels} pixels and, inside a block, groups of four output channels. A core's blocks lie ${"side by side" if whole else "below each other"}. */
 static void ${f.name}(${f.parameters})
 {
-    const int channels = tile->channels, groups = (channels + ${G - 1}) >> ${G // 2};
+    const int channels = tile->channels;
+    const int begun = channels + ${G - 1};
+    const unsigned blocks = (unsigned)begun >> ${G // 2};
+    const int groups = (int)blocks;
     const int columns = ${"tile->rows * " if whole else ""}tile->columns;
 % if p.pixels > 1:
-    const int full = columns >> 2, over = columns & 3;
+    const unsigned fours = (unsigned)columns >> 2;
+    const int full = (int)fours, over = columns & 3;
     const int singles = full == 0 || over <= 2 ? over : 0; /* three are left to a block over the one before */
     const int wide = full + (singles != over), places = wide + singles; /* of all pixels, of all pixels or of one */
 % else:
@@ -156,7 +162,7 @@ static void ${f.name}(${f.parameters})
     const int over_top = 0;
 % endif
 % if p.bottoms:
-    const int over_end = (tile->rows - 1) * ${w.strides[0]} - tile->top + ${(w.kernel[0] - 1) * w.dilations[0] + 1} - tile->in_rows;
+    const int over_end = ${times('(tile->rows - 1)', w.strides[0])} - tile->top + ${(w.kernel[0] - 1) * w.dilations[0] + 1} - tile->in_rows;
     const int over_bottom = over_end > 0 ? ${f"(over_end + {w.dilations[0] - 1}) / {w.dilations[0]}" if w.dilations[0] > 1 else "over_end"} : 0;
 % else:
     const int over_bottom = 0;
@@ -172,7 +178,7 @@ static void ${f.name}(${f.parameters})
     k.y_step = ${times('channels', YB)};
     k.x_step = ${pixel_bytes};
 % if not whole:
-    k.x_unit = tile->in_columns * ${w.strides[0]} * ${pixel_bytes};
+    k.x_unit = ${times('tile->in_columns', w.strides[0])} * ${pixel_bytes};
     k.y_unit = columns * ${times("channels", YB)};
 % endif
     for (;;) {
@@ -194,7 +200,10 @@ static void ${f.name}(${f.parameters})
         }
 % endif
 % if p.pixels > 1:
-        const int pixels = place < wide ? ${p.pixels} : 1;
+        int pixels = 1;
+        if (place < wide) {
+            pixels = ${p.pixels};
+        }
         const int column = place < full ? place * ${p.pixels} : pixels == 1 ? columns - places + place : columns - pixels;
 % else:
         const int pixels = 1, column = place;
@@ -203,33 +212,33 @@ static void ${f.name}(${f.parameters})
         unsigned char *to = own;
         int y_row = column / tile->columns, y_column = column - y_row * tile->columns;
         for (int pixel = 0; pixel < pixels; pixel++) {
-            const int top = y_row * ${w.strides[0]} - tile->top;
-            const int from = y_column * ${w.strides[1]} - tile->left;
+            const int top = ${times('y_row', w.strides[0])} - tile->top;
+            const int from = ${times('y_column', w.strides[1])} - tile->left;
             y_column++;
             if (y_column == tile->columns) {
                 y_column = 0;
                 y_row++;
             }
 % if k.run:
-            if (top >= 0 && top + ${(w.kernel[0] - 1) * w.dilations[0]} < tile->in_rows && from >= 0 && from + ${w.kernel[1]} <= tile->in_columns) {
-                const unsigned char *run = (const unsigned char *)${k.source} + (top * tile->in_columns + from) * ${w.depth};
+            if (top >= 0 && ${plus('top', (w.kernel[0] - 1) * w.dilations[0])} < tile->in_rows && from >= 0 && from + ${w.kernel[1]} <= tile->in_columns) {
+                const unsigned char *run = (const unsigned char *)${k.source} + ${times('(top * tile->in_columns + from)', w.depth)};
                 for (int kh = 0; kh < ${w.kernel[0]}; kh++) {
                     to = ${f.name}_run(to, run);
-                    run += tile->in_columns * ${w.dilations[0] * w.depth};
+                    run += ${times('tile->in_columns', w.dilations[0] * w.depth)};
                 }
                 to += ${p.run - w.taps}; /* whatever lies there meets weights of zero */
                 continue;
             }
 % endif
             for (int kh = 0; kh < ${w.kernel[0]}; kh++) {
-                const int row = top + kh * ${w.dilations[0]};
+                const int row = top + ${times('kh', w.dilations[0])};
 % if w.dilations[1] > 1:
                 for (int kw = 0; kw < ${w.kernel[1]}; kw++) {
                     const int there = from + kw * ${w.dilations[1]};
                     if (row < 0 || row >= tile->in_rows || there < 0 || there >= tile->in_columns) {
                         to = tilewright_fill(to, ${g.zeros}u, ${w.depth});
                     } else {
-                        to = tilewright_gather(to, (const unsigned char *)${k.source} + (row * tile->in_columns + there) * ${w.depth}, ${w.depth});
+                        to = tilewright_gather(to, (const unsigned char *)${k.source} + ${times('(row * tile->in_columns + there)', w.depth)}, ${w.depth});
                     }
                 }
 % else:
@@ -238,9 +247,9 @@ static void ${f.name}(${f.parameters})
                 if (row < 0 || row >= tile->in_rows || begin_column >= end_column) {
                     to = tilewright_fill(to, ${g.zeros}u, ${w.kernel[1] * w.depth});
                 } else {
-                    to = tilewright_fill(to, ${g.zeros}u, (begin_column - from) * ${w.depth});
-                    to = tilewright_gather(to, (const unsigned char *)${k.source} + (row * tile->in_columns + begin_column) * ${w.depth}, (end_column - begin_column) * ${w.depth});
-                    to = tilewright_fill(to, ${g.zeros}u, (from + ${w.kernel[1]} - end_column) * ${w.depth});
+                    to = tilewright_fill(to, ${g.zeros}u, ${times('(begin_column - from)', w.depth)});
+                    to = tilewright_gather(to, (const unsigned char *)${k.source} + ${times('(row * tile->in_columns + begin_column)', w.depth)}, ${times('(end_column - begin_column)', w.depth)});
+                    to = tilewright_fill(to, ${g.zeros}u, ${times(f'(from + {w.kernel[1]} - end_column)', w.depth)});
                 }
 % endif
             }
@@ -259,28 +268,29 @@ static void ${f.name}(${f.parameters})
         k.y_unit = pixels * ${times("channels", YB)};
 % endif
 % else:
-        const int from = column * ${w.strides[1]} - tile->left;
-        const int reach = pixels == ${p.pixels} ? ${k.reach} : ${k.reach_one};
+        const int from = ${times('column', w.strides[1])} - tile->left;
+        const int all_reach = ${k.reach}, one_reaches = ${k.reach_one};
+        const int reach = pixels == ${p.pixels} ? all_reach : one_reaches;
         const int left = from < 0 ? -from : 0;
         const int right = from + reach > tile->in_columns ? from + reach - tile->in_columns : 0;
-        const int top = line * ${w.strides[0]} - tile->top;
+        const int top = ${times('line', w.strides[0])} - tile->top;
 % if p.tops:
-        const int above = top < 0 ? (-top + ${w.dilations[0] - 1}) / ${w.dilations[0]} : 0;
+        const int above = top < 0 ? ${f"(-top + {w.dilations[0] - 1}) / {w.dilations[0]}" if w.dilations[0] > 1 else "-top"} : 0;
 % else:
         const int above = 0;
 % endif
         const int spare = tile->in_rows - top - ${(w.kernel[0] - 1) * w.dilations[0] + 1}; /* input rows behind the last one that is read */
 % if p.bottoms:
-        const int below = spare < 0 ? (-spare + ${w.dilations[0] - 1}) / ${w.dilations[0]} : 0;
+        const int below = spare < 0 ? ${f"(-spare + {w.dilations[0] - 1}) / {w.dilations[0]}" if w.dilations[0] > 1 else "-spare"} : 0;
 % else:
         const int below = 0;
 % endif
         const int rows = ${w.kernel[0]} - above - below;
-        int units = rows < ${w.kernel[0]} || last - first < groups ? 1 : spare / ${w.strides[0]} + 1;
+        int units = rows < ${w.kernel[0]} || last - first < groups ? 1 : spare${f" / {w.strides[0]}" if w.strides[0] > 1 else ""} + 1;
         units = ${"1" if k.sums else "units > end_line - line && line < end_line ? end_line - line : units"};
-        k.row_step = ${f"(tile->in_columns * {w.dilations[0]} - (pixels * {g.stride} + {(g.taps - 1) * g.dilation})) * {pixel_bytes}" if g.apart else f"tile->in_columns * {w.dilations[0] * g.depth} - {g.depth}"};
+        k.row_step = ${f"({times('tile->in_columns', w.dilations[0])} - {grouped(plus(times('pixels', g.stride), (g.taps - 1) * g.dilation))}) * {pixel_bytes}" if g.apart else f"{times('tile->in_columns', w.dilations[0] * g.depth)} - {g.depth}"};
 % endif
-        const unsigned char *const x_first = ${"own" if p.gathered else f"(const unsigned char *){k.source} + column * {g.depth}" if whole else f"(const unsigned char *){k.source} + ((top + above * {w.dilations[0]}) * tile->in_columns + from + left) * {pixel_bytes}"};
+        const unsigned char *const x_first = ${"own" if p.gathered else f"(const unsigned char *){k.source} + {times('column', g.depth)}" if whole else f"(const unsigned char *){k.source} + ((top + {times('above', w.dilations[0])}) * tile->in_columns + from + left) * {pixel_bytes}"};
 % if k.sums:
         ${k.y_type} *const y_first = y + (${"" if whole else "line * columns + "}column) * channels;
 % else:
@@ -291,12 +301,12 @@ static void ${f.name}(${f.parameters})
 #ifdef TILEWRIGHT_XPULP
         if (!(${" || ".join(f"(pixels == {v.pixels} && left == {v.left} && right == {v.right})" for v in k.variants if v.channels == widths[0])}) && rows > 0) {
             unsigned char *const own = (unsigned char *)scratch + core * ${p.packed_bytes};
-            const unsigned char *const rows_first = (const unsigned char *)${k.source} + (top + above * ${w.dilations[0]}) * tile->in_columns * ${pixel_bytes};
+            const unsigned char *const rows_first = (const unsigned char *)${k.source} + (top + ${times('above', w.dilations[0])}) * tile->in_columns * ${pixel_bytes};
             k.row_step = ${0 if g.apart else (g.taps - 1) * g.depth};
             k.x_step = ${g.depth};
             for (int pixel = 0; pixel < pixels; pixel++) {
 % if not g.apart:
-                ${f.name}_pack(own, rows_first, rows, from + pixel * ${w.strides[1]}, tile);
+                ${f.name}_pack(own, rows_first, rows, from + ${times('pixel', w.strides[1])}, tile);
 % endif
 ${groups(True)}\
             }

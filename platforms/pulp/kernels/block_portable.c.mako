@@ -12,7 +12,7 @@ static void ${f.name}_portable(tilewright_block *k, int pixels, int width, int l
 {
     for (; k->units > 0; k->units--) {
         const int32_t *stream = k->w;
-        for (unsigned char *y = k->y; y < k->y_end; y += ${times('width', YB)}) {
+        for (unsigned char *y = k->y; y < k->y_end; y = &y[${times('width', YB)}]) {
             const ${k.w_type} *const taps = (const ${k.w_type} *)(const void *)((const char *)stream + k->words);
 % if not k.sums:
             const int32_t *const numbers = stream + width * ${g.starts + p.rows * p.row_bytes // 4};
@@ -22,20 +22,20 @@ static void ${f.name}_portable(tilewright_block *k, int pixels, int width, int l
                 int32_t acc = stream[k->starts / 4 + c];
                 for (int row = 0; row < k->rows; row++) {
 % if g.apart:
-                    const int walked = pixels * ${g.stride} + ${(g.taps - 1) * g.dilation};
+                    const int walked = ${plus(times('pixels', g.stride), (g.taps - 1) * g.dilation)};
                     const ${k.x_type} *const x = (const ${k.x_type} *)(const void *)((const char *)k->x + row * (k->row_step + walked * k->x_step) + (y - k->y));
                     for (int tap = 0; tap < ${g.taps}; tap++) {
-                        const int column = pixel * ${g.stride} + tap * ${g.dilation};
-                        const int outside = column < left || column >= right;
+                        const int column = ${times('pixel', g.stride)} + ${times('tap', g.dilation)};
+                        const bool outside = column < left || column >= right;
                         const int value = outside ? ${g.zero_point} : x[(column - left) * ${'k->x_step' if XB == 1 else f'(k->x_step / {XB})'} + c];
                         acc += value * taps[((row * ${g.taps} + tap) * width + c) * ${L} + c];
                     }
 % else:
                     for (int at = 0; at < ${p.row_bytes // XB}; at++) {
                         const int word = at / ${L * g.taps}, tap = at / ${L} % ${g.taps};
-                        const int column = pixel * ${g.stride} + tap * ${g.dilation};
+                        const int column = ${times('pixel', g.stride)} + ${times('tap', g.dilation)};
                         const ${k.x_type} *const x = (const ${k.x_type} *)(const void *)((const char *)k->x + row * (k->row_step + ${g.depth}));
-                        const int outside = column < left || column >= right;
+                        const bool outside = column < left || column >= right;
                         const int value = outside ? ${g.zero_point} : x[(column - left) * ${g.depth // XB} + word * ${L} + at % ${L}];
                         acc += value * taps[(row * ${p.row_bytes // 4} + at / ${L}) * width * ${L} + c * ${L} + at % ${L}];
                     }

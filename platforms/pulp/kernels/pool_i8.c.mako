@@ -23,10 +23,11 @@ static void ${f.name}(${f.parameters})
 {
 #ifdef TILEWRIGHT_XPULP
     if ((tile->channels & 3) == 0) {
-        const int fours = tile->channels >> 2, last = tilewright_share(fours, core + 1, cores);
+        const unsigned quarter = (unsigned)tile->channels >> 2;
+        const int fours = (int)quarter, last = tilewright_share(fours, core + 1, cores);
         const int row = tile->in_columns * tile->channels, step = ${f"{dw} * " if dw > 1 else ""}tile->channels;
         for (int pixel = 0; pixel < tile->rows * tile->columns; pixel++) {
-            const int top = pixel / tile->columns * ${sh}, left = pixel % tile->columns * ${sw};
+            const int top = ${times('pixel / tile->columns', sh)}, left = ${times('pixel % tile->columns', sw)};
             for (int four = tilewright_share(fours, core, cores); four < last; four++) {
                 const ${f.name}_window window = {
                     x + top * row + left * tile->channels + four * 4, ${kh}, ${kw}, step, ${f"{dh} * " if dh > 1 else ""}row - ${kw} * step,
@@ -47,13 +48,13 @@ static void ${f.name}(${f.parameters})
 #endif
     const int end = tilewright_share(tile->channels, core + 1, cores);
     for (int pixel = 0; pixel < tile->rows * tile->columns; pixel++) {
-        const int top = pixel / tile->columns * ${sh};
-        const int left = pixel % tile->columns * ${sw};
+        const int top = ${times('pixel / tile->columns', sh)};
+        const int left = ${times('pixel % tile->columns', sw)};
         for (int c = tilewright_share(tile->channels, core, cores); c < end; c++) {
             int32_t acc = ${-k.zero_point * kh * kw};
             for (int kh = 0; kh < ${kh}; kh++) {
                 for (int kw = 0; kw < ${kw}; kw++) {
-                    acc += x[((top + kh * ${dh}) * tile->in_columns + left + kw * ${dw}) * tile->channels + c];
+                    acc += x[((top + ${times('kh', dh)}) * tile->in_columns + left + ${times('kw', dw)}) * tile->channels + c];
                 }
             }
             int32_t code = ${k.form};

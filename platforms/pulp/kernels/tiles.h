@@ -8,5 +8,7 @@
 /* The first of `total` things that core `core` takes; the next core's first is its end. */
 static inline int tilewright_share(int total, int core, int cores)
 {
-    return cores == 8 ? (total * core) >> 3 : total * core / cores; /* a division takes the core long */
+    const int product = total * core;
+    const unsigned eighth = (unsigned)product >> 3; /* a division takes the core long */
+    return cores == 8 ? (int)eighth : product / cores;
 }

@@ -81,7 +81,7 @@ ${missing(many, times("top", w.kernel))}\
         {
 ${row(many, w.kernel)}\
         }
-        x += ${h.dilation * h.x_stride};
+        x = &x[${h.dilation * h.x_stride}];
     }
 % if rows_padded:
     {
@@ -106,7 +106,7 @@ ${missing(one, "before")}\
 ${row(one, f"{w.kernel} - before - behind")}\
         }
 ${missing(one, "behind")}\
-        x += ${h.dilation * h.x_stride};
+        x = &x[${h.dilation * h.x_stride}];
     }
     {
 ${missing(one, times("bottom", w.kernel))}\
@@ -116,7 +116,7 @@ ${finish(one)}\
 
 % endif
 <%def name="missing_before(at, axis)">${at} < 0 ? ${f"({axis.dilation - 1} - {at}) / {axis.dilation}" if axis.dilation > 1 else f"-{at}"} : 0</%def>\
-<%def name="missing_behind(at, axis)">${at} > ${axis.size - 1 - (axis.kernel - 1) * axis.dilation} ? (${at} - ${axis.size - 1 - (axis.kernel - 1) * axis.dilation} + ${axis.dilation - 1}) / ${axis.dilation} : 0</%def>\
+<%def name="missing_behind(at, axis)"><% last = axis.size - 1 - (axis.kernel - 1) * axis.dilation %>${at} > ${last} ? ${f"({plus(at, -last + axis.dilation - 1)}) / {axis.dilation}" if axis.dilation > 1 else plus(at, -last)} : 0</%def>\
 static void ${f.name}(${f.parameters})
 {
     for (int oh = 0; oh < ${h.out}; oh++) {
@@ -130,7 +130,8 @@ static void ${f.name}(${f.parameters})
 % else:
         const ${k.x_type} *const xr = x + ${times("first_row", h.x_stride)};
 % endif
-        for (int ow = 0; ow < ${w.out};) {
+        int ow = 0;
+        while (ow < ${w.out}) {
             const int first_column = ${plus(times("ow", w.stride), -w.pad)};
             ${k.y_type} *const to = y + (${times("oh", w.out)} + ow) * ${C};
 % if many.count > 1:

@@ -31,7 +31,7 @@ static inline void tilewright_rvv_copy(void *to, const void *from, int bytes)
                          "mul %[some], %[some], %[stride]\n\tadd %[to], %[to], %[some]\n\tbnez %[count], 1b\n\t"      \
                          ".option pop"                                                                                \
                          : [some] "=&r"(some), [count] "+&r"(count), [to] "+&r"(to)                                   \
-                         : [value] "r"(value), [stride] "r"(step * (bits / 8))                                        \
+                         : [value] "r"(value), [stride] "r"(step * ((bits) / 8))                                        \
                          : "memory");                                                                                 \
     }
 TILEWRIGHT_RVV_FILL(tilewright_rvv_fill8, tilewright_rvv_fill8_apart, 8, 0)

@@ -77,7 +77,7 @@ static void ${f.name}_gather(const ${k.x_type} *x, int top, int left, ${k.x_type
             tilewright_rvv_fill${8 * k.x_bytes}(to + ${times("last", k.groups.channels)}, ${k.zero}, ${times(f"({w.kernel} - last)", k.groups.channels)});
 % endif
         }
-        to += ${w.kernel * k.groups.channels};
+        to = &to[${w.kernel * k.groups.channels}];
 % else:
         for (int kw = 0; kw < ${w.kernel}; kw++) {
             const int column = left + ${times("kw", w.dilation)};
@@ -90,7 +90,7 @@ static void ${f.name}_gather(const ${k.x_type} *x, int top, int left, ${k.x_type
 % else:
             tilewright_rvv_copy(to, x + ${times("row", h.x_stride)} + ${times("column", w.x_stride)}, ${k.groups.channels * k.x_bytes});
 % endif
-            to += ${k.groups.channels};
+            to = &to[${k.groups.channels}];
         }
 % endif
     }

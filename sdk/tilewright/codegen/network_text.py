@@ -97,7 +97,7 @@ class FastMemory:
     @property
     def size(self) -> str:
         """Bytes of the array, in C."""
-        return f"{self.size_bytes} + {self.words} * (sizeof(void *) - 4)" if self.words else str(self.size_bytes)
+        return f"{self.size_bytes}u + {self.words}u * (sizeof(void *) - 4u)" if self.words else str(self.size_bytes)
 
 
 @dataclass(frozen=True)

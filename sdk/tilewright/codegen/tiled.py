@@ -62,11 +62,21 @@ class CoresText:
     """
 
     kernel: str
-    declarations: tuple[str, ...]
-    names: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
     tile_type: str
     phases: int
     jobs: bool
+
+    @property
+    def declarations(self) -> tuple[str, ...]:
+        """The pointers of a tile, as members of a structure."""
+        return tuple(one.text(False) for one in self.parameters)
+
+    @property
+    def pointers(self) -> tuple[tuple[str, str], ...]:
+        """The same as variables, with their names: the structure is const, not what they point to."""
+        texts = (one.text(False) for one in self.parameters)
+        return tuple((text.replace("*", "*const "), one.name) for text, one in zip(texts, self.parameters, strict=True))
 
     @property
     def functions(self) -> tuple[tuple[str, str], ...]:
@@ -166,10 +176,7 @@ def core_functions(function: str, phases: int) -> tuple[str, ...]:
 
 def cores_text(kernel: Kernel, function: str, listed: Sequence[Parameter]) -> str:
     """C of what the cores are called with, to stand behind the kernel's function."""
-    text = CoresText(
-        function, tuple(p.text(False) for p in listed), tuple(p.name for p in listed), tile_type_of(kernel, function),
-        kernel.phases, kernel.gives_jobs,
-    )  # fmt: skip
+    text = CoresText(function, tuple(listed), tile_type_of(kernel, function), kernel.phases, kernel.gives_jobs)
     return render(TEMPLATES / "cores.c.mako", m=text)
 
 
@@ -298,8 +305,9 @@ def stage_text(
             place = str(stage.scratch_offset)
         else:
             place = f"tiles[t].{_buffer(operand)}" if operand.key in moving else str(operand.offset)
-        cast = f"({'const ' if parameter.readonly else ''}{parameter.c_type} *)(void *)"
-        arguments.append(Place(parameter.name, f"{cast}({level} + {place})"))
+        const = "const " if parameter.readonly else ""
+        cast = f"({const}{parameter.c_type} *)(void *)" if const or parameter.c_type != "void" else "(void *)"
+        arguments.append(Place(parameter.name, f"{cast}{level if place == '0' else f'({level} + {place})'}"))
     node = instruction.call.node
     return StageText(
         number, member.function, tuple(arguments),

@@ -127,6 +127,8 @@ def _lines(evidence: Evidence) -> list[str]:
     if evidence.misra is not None and not evidence.misra.missing:
         counts = evidence.misra.mandatory, evidence.misra.required, evidence.misra.advisory
         lines_told.append(f"MISRA C:2012: {counts[0]} mandatory, {counts[1]} required, {counts[2]} advisory departures")
+        if evidence.misra.required:
+            lines_told.append(f"  {evidence.misra.open} of them open: no record of deviation covers them")
     if evidence.coverage is not None and not evidence.coverage.missing:
         ran, lines = (sum(getattr(f, name) for f in evidence.coverage.functions) for name in ("lines_run", "lines"))
         count = evidence.coverage.vectors

@@ -297,7 +297,7 @@ Modelled cycles of a ${e.time.core}: ${number(e.time.cost.least_cycles)} to ${nu
 % if e.misra.missing:
 <p class="bad">${e.misra.missing}</p>
 % else:
-<p>${e.misra.tool} with its addon over ${few(e.misra.files)}: ${number(e.misra.mandatory)} departures from mandatory rules, ${number(e.misra.required)} from required, ${number(e.misra.advisory)} from advisory ones.</p>
+<p>${e.misra.tool} with its addon over ${few(e.misra.files)}: ${number(e.misra.mandatory)} departures from mandatory rules, ${number(e.misra.required)} from required, ${number(e.misra.advisory)} from advisory ones; ${number(e.misra.open)} of the first two kinds are covered by no record of deviation.</p>
 <p class="note">Rules by number and category; their text is MISRA's. The addon does not check every rule.</p>
 <div class="wide"><table>
 <tr><th>rule</th><th>category</th><th class="n">places</th><th>where</th><th>reason</th></tr>
@@ -305,6 +305,15 @@ Modelled cycles of a ${e.time.core}: ${number(e.time.cost.least_cycles)} to ${nu
 <tr><td>${one.rule}</td><td>${one.category}</td><td class="n">${len(one.places)}</td><td><code>${few(one.places, 6)}</code></td><td>${one.reason}</td></tr>
 % endfor
 </table></div>
+% if e.misra.records:
+<h3>Records of deviation</h3>
+<div class="wide"><table>
+<tr><th>record</th><th>rule</th><th>where</th><th>reason</th><th>what keeps it safe</th></tr>
+% for one in e.misra.records:
+<tr><td>${one.number}</td><td>${one.rule}</td><td>${one.where}</td><td>${one.reason}</td><td>${one.safe}</td></tr>
+% endfor
+</table></div>
+% endif
 % for sentence in e.misra.unchecked:
 <p class="bad">${sentence}</p>
 % endfor

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tilewright.evidence.document import Evidence
+from tilewright.evidence.document import Evidence, Misra
 
 
 def problems(evidence: Evidence) -> tuple[str, ...]:
@@ -40,8 +40,7 @@ def remarks(evidence: Evidence) -> tuple[str, ...]:
     for output in evidence.replication.outputs if evidence.replication is not None else ():
         if output.kind == "none":
             sentences.append(f"output '{output.output}' has no bound: {output.statement}")
-    if evidence.misra is not None and (strict := evidence.misra.mandatory + evidence.misra.required):
-        sentences.append(f"{strict} departures from mandatory and required rules of MISRA C:2012, each with its reason")
+    sentences += _misra(evidence.misra) if evidence.misra is not None else ()
     proof = evidence.proofs.proof if evidence.proofs is not None else None
     if proof is not None and (left := len(proof.layers) - proof.proved - len(proof.refuted)):
         sentences.append(
@@ -54,3 +53,16 @@ def remarks(evidence: Evidence) -> tuple[str, ...]:
         sentences.append(f"dead code: no input reaches the machine code of lines {lines}")
     sentences += [f"section '{name}' is missing: {why}" for name, why in evidence.unavailable.items()]
     return tuple(sentences)
+
+
+def _misra(misra: Misra) -> Iterator[str]:
+    """Departures from required rules: those that a record of deviation covers, and those that are open."""
+    if covered := misra.mandatory + misra.required - misra.open:
+        records = ", ".join(record.number for record in misra.records)
+        yield f"{_departures(covered)} required rules of MISRA C:2012 under records of deviation ({records})"
+    if misra.open:
+        yield f"{_departures(misra.open)} mandatory or required rules of MISRA C:2012 without a record of deviation"
+
+
+def _departures(count: int) -> str:
+    return f"{count} departure{'' if count == 1 else 's'} from"

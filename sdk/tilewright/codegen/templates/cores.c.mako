@@ -13,13 +13,19 @@ typedef struct {
 static void ${function}(const void *given, int core, int cores)
 {
     const ${m.kernel}_work *const work = given;
-    ${m.kernel}(${"".join(f"work->{name}, " for name in m.names)}&work->tile, ${which}core, cores);
+% for declaration, name in m.pointers:
+    ${declaration} = work->${name};
+% endfor
+    ${m.kernel}(${"".join(f"{name}, " for _, name in m.pointers)}&work->tile, ${which}core, cores);
 }
 % endfor
 % if m.jobs:
 
 static void ${m.kernel}_writing(const ${m.kernel}_work *work, int job)
 {
-    ${m.kernel}_write(${"".join(f"work->{name}, " for name in m.names)}&work->tile, job);
+% for declaration, name in m.pointers:
+    ${declaration} = work->${name};
+% endfor
+    ${m.kernel}_write(${"".join(f"{name}, " for _, name in m.pointers)}&work->tile, job);
 }
 % endif

@@ -19,7 +19,7 @@ static void ${m.name}(
     static const ${m.name}_program program = {
         {
 % for turn in m.turns:
-            {${turn.function}, ${m.level} + ${m.place} + offsetof(${m.name}_program, work${turn.stage}), ${turn.started}, ${turn.done}},${f" /* {turn.comment} */" if turn.comment else ""}
+            {${turn.function}, ${m.level} + ${m.place}u + offsetof(${m.name}_program, work${turn.stage}), ${turn.started}, ${turn.done}},${f" /* {turn.comment} */" if turn.comment else ""}
 % endfor
             {NULL, NULL, 0, 0},
         },
@@ -55,7 +55,9 @@ static void ${m.name}(
 % endfor
     };
     const ${m.name}_program *const near = (const ${m.name}_program *)(const void *)(${m.level} + ${m.place});
-    tilewright_sitting sitting = {program.copies, program.lists, program.constants, home, ${m.level}, near->turns, {0}, 0, 0, 0};
+    tilewright_sitting sitting = {
+        .copies = program.copies, .lists = program.lists, .constants = program.constants, .home = home, .fast = ${m.level}, .turn = near->turns,
+    };
     tilewright_start_lists(&sitting, ${m.first});
     tilewright_wait_lists(&sitting, 1); /* the program is there */
     sitting.copies = near->copies;

@@ -43,7 +43,10 @@ static void tilewright_start_lists(tilewright_sitting *sitting, int end)
 {
     for (; sitting->started < end; sitting->started++) {
         const tilewright_list *const list = sitting->lists + sitting->started;
-        const int first = sitting->started == 0 ? 0 : list[-1].end;
+        int first = 0;
+        if (sitting->started > 0) {
+            first = (int)list[-1].end;
+        }
         unsigned char *const *const home = list->constants != 0u ? sitting->constants : sitting->home;
         tilewright_wait_lists(sitting, sitting->started - 7);
         sitting->coming[sitting->started % 8] = tilewright_start(sitting->copies, first, list->end, sitting->fast, home);
