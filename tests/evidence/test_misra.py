@@ -10,9 +10,10 @@ import tilewright
 from conftest import NetworkFiles
 from tilewright.codegen.terms import plus, times
 from tilewright.compile import write
-from tilewright.evidence.document import DeviationRecord, Evidence, Hashed, Identity, Misra
+from tilewright.evidence.document import Evidence, Hashed, Identity
 from tilewright.evidence.misra import misra
 from tilewright.evidence.misra_deviations import deviation
+from tilewright.evidence.misra_document import DeviationRecord, Misra
 from tilewright.evidence.verdict import remarks
 
 IDENTITY = Identity(Hashed("", ""), Hashed("", ""), (), "", (), (), None, False)

@@ -10,6 +10,7 @@ from typing import Literal, cast
 
 from tilewright.errors import StateError
 from tilewright.evidence.machine_code import ProofEvidence, TimeEvidence
+from tilewright.evidence.misra_document import Misra
 from tilewright.report.codec import Json, from_plain, to_plain
 
 SCHEMA = "tilewright/evidence/1"
@@ -257,50 +258,6 @@ class MemoryEvidence:
     stack_unknown: tuple[str, ...]
     fences: tuple[str, ...]
     missing: str = ""
-
-
-@dataclass(frozen=True)
-class RuleFindings:
-    """The places at which one rule of MISRA C:2012 is not followed, by file and line, and why that stays.
-
-    `record` is the number of the deviation that covers them, empty where none does.
-    """
-
-    rule: str
-    category: Literal["mandatory", "required", "advisory"]
-    places: tuple[str, ...]
-    reason: str
-    record: str = ""
-
-
-@dataclass(frozen=True)
-class DeviationRecord:
-    """A deviation from a required rule: where it holds, why, and what keeps it safe."""
-
-    number: str
-    rule: str
-    where: str
-    reason: str
-    safe: str
-
-
-@dataclass(frozen=True)
-class Misra:
-    """What cppcheck's addon finds in the generated C under the macros of the target's compiler.
-
-    `open` counts departures from mandatory rules, and from required ones that no record covers.
-    """
-
-    tool: str
-    files: tuple[str, ...]
-    mandatory: int
-    required: int
-    advisory: int
-    findings: tuple[RuleFindings, ...]
-    unchecked: tuple[str, ...]
-    missing: str = ""
-    open: int = 0
-    records: tuple[DeviationRecord, ...] = ()
 
 
 @dataclass(frozen=True)

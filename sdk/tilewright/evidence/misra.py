@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import get_args
 
 from tilewright.errors import TilewrightError, ToolMissing
-from tilewright.evidence.document import DeviationRecord, Misra, RuleFindings
 from tilewright.evidence.misra_deviations import DEVIATIONS, deviation
+from tilewright.evidence.misra_document import DeviationRecord, Misra, RuleFindings
 from tilewright.evidence.misra_rules import REASONS, Category, category
 from tilewright.run.build import choose_compiler
 from tilewright.run.tool import find_tool, start

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tilewright.evidence.document import Evidence, Misra
+from tilewright.evidence.document import Evidence
+from tilewright.evidence.misra_document import Misra
 
 
 def problems(evidence: Evidence) -> tuple[str, ...]:
