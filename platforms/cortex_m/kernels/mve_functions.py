@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.numerics import literal
+from tilewright.numerics import literal, softmax_axis
 from tilewright.platform import Call, DType, KernelMethods, Needs, Operands
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels.functions_f32 import FunctionsF32
-from tilewright.platforms.generic.kernels.softmax_f32 import SoftmaxF32
+from tilewright.platforms.generic.kernels.softmax_f32 import SoftmaxF32, lines_refused
 from tilewright.platforms.generic.kernels.softmax_i8 import Line
 
 FOUR = 4
@@ -66,13 +66,14 @@ class SoftmaxContext:
     sources=["mve.h", "mve_functions.h"], numerics="1e-6", preference=40, requires=Needs(has=("mve", "fpu")),
 )  # fmt: skip
 class SoftmaxFloatMve(KernelMethods):
-    """Softmax on floats over the last axis."""
+    """Softmax on floats over any axis: what lies apart is gathered."""
 
     def accepts(self, call: Call) -> str | None:
-        """What the scalar kernel accepts, with four elements of a line at least."""
-        if call.shape(0) and call.shape(0)[-1] < FOUR:
-            return f"lines of {call.shape(0)[-1]} elements, vectors take four"
-        return ROWS.accepts(call)
+        """Lines of any axis, with four elements at least."""
+        if (why := lines_refused(call)) is not None:
+            return why
+        length = call.shape(0)[softmax_axis(call)]
+        return None if length >= FOUR else f"lines of {length} elements, vectors take four"
 
     def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
         """Each element is read for the last time just before its result is written."""
@@ -80,7 +81,7 @@ class SoftmaxFloatMve(KernelMethods):
 
     def cost(self, call: Call) -> float:
         """Some forty-eight instructions for four elements, and those of a line."""
-        length = call.shape(0)[-1]
+        length = call.shape(0)[softmax_axis(call)]
         return call.outputs[0].elements / length * (12.0 * length + 60.0)
 
     def context(self, operands: Operands) -> SoftmaxContext:

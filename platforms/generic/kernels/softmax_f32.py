@@ -25,6 +25,15 @@ class SoftmaxF32Context:
     exponential: Exponential
 
 
+def lines_refused(call: Call) -> str | None:
+    """None where there are elements to work on, and no activation is behind."""
+    if call.node.clamp is not None:
+        return "an activation is fused behind it, the kernel has none"
+    if not call.outputs[0].elements or not call.shape(0):
+        return "the tensor has no elements, or no axes"
+    return None
+
+
 @PLATFORM.kernel(
     "Softmax", types="f32 -> f32", template="softmax_f32.c.mako", layout=("axes", "same"),
     sources=["vectorised.h", "functions.h"], numerics="1e-6", preference=5, requires=Needs(has=("fpu",)),
@@ -34,10 +43,8 @@ class SoftmaxF32(KernelMethods):
 
     def accepts(self, call: Call) -> str | None:
         """The last axis is summed, there are elements to work on, and no activation is behind."""
-        if call.node.clamp is not None:
-            return "an activation is fused behind it, the kernel has none"
-        if not call.outputs[0].elements or not call.shape(0):
-            return "the tensor has no elements, or no axes"
+        if (why := lines_refused(call)) is not None:
+            return why
         if prod(call.shape(0)[softmax_axis(call) + 1 :]) > 1:
             return "elements of a line do not lie side by side, which takes longer on cores with vectors"
         return None
