@@ -67,6 +67,15 @@ def test_functions_in_fours(count: int, tmp_path: Path) -> None:
     assert run(model, {"x": values(count)}, SCALAR, tmp_path, ("FunctionsFpu",), rtol=4.5e-7) == {"FunctionsFpu"}
 
 
+@pytest.mark.parametrize("count", [1613, 3])
+def test_powers_of_e_in_fours(count: int, tmp_path: Path) -> None:
+    nodes = [node(name, "x", name, name.lower()) for name in ("Exp", "Mish", "Softplus")]
+    model = onnx_model(nodes, {"x": [count]}, ["Exp", "Mish", "Softplus"], opset=22)
+    given = values(count)
+    given[2::9] *= 2.7  # powers that are no normal numbers, and those beside the largest
+    assert run(model, {"x": given}, SCALAR, tmp_path, ("FunctionsFpu",), atol=2e-33) == {"FunctionsFpu"}
+
+
 def test_a_scaled_swish_stays_with_the_portable_kernel(tmp_path: Path) -> None:
     model = onnx_model([node("Swish", "x", "y", "swish", alpha=1.5)], {"x": [37]}, ["y"], opset=24)
     assert run(model, {"x": values(37)}, SCALAR, tmp_path, ("FunctionsFpu",)) == {"FunctionsF32"}

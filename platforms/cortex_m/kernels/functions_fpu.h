@@ -1,6 +1,7 @@
 /* Functions of floats on cores with a single-precision unit, four values a turn: constants are loaded several at a time into
  * the registers in which their sums grow. It brings tilewright_fpu_sigmoid, tilewright_fpu_swish, tilewright_fpu_tanh,
- * tilewright_fpu_erf, tilewright_fpu_gelu and tilewright_fpu_gelu_tanh. */
+ * tilewright_fpu_erf, tilewright_fpu_gelu, tilewright_fpu_gelu_tanh, tilewright_fpu_exp, tilewright_fpu_mish and
+ * tilewright_fpu_softplus. */
 #include <math.h>
 
 #if !defined(__ARM_FP)
@@ -13,6 +14,9 @@
 #define TILEWRIGHT_FPU_ERF 3
 #define TILEWRIGHT_FPU_GELU 4
 #define TILEWRIGHT_FPU_GELU_TANH 5
+#define TILEWRIGHT_FPU_EXP 6
+#define TILEWRIGHT_FPU_MISH 7
+#define TILEWRIGHT_FPU_SOFTPLUS 8
 
 /* Ends before four values of which one reaches the limit, given as twice its bits less one, or is no number. */
 #define TILEWRIGHT_FPU_ENTER \
@@ -49,16 +53,37 @@
     TILEWRIGHT_FPU_BOTH("vmul", "6", "7", x0, x1, x0, x1) TILEWRIGHT_FPU_BOTH("vmul", "6", "7", "6", "7", "29", "29") \
     TILEWRIGHT_FPU_BOTH("vadd", "6", "7", "6", "7", "30", "30") TILEWRIGHT_FPU_BOTH("vmul", "6", "7", "6", "7", x0, x1) \
     TILEWRIGHT_FPU_TANH_OF("6", "7") TILEWRIGHT_FPU_HALVED(x0, x1, "6", "7")
-/* `over` / (1 + exp(-x)): s8 and s9 become the exponent's bits, s4 and s5 how often log 2 goes into -x, x what is left. */
-#define TILEWRIGHT_FPU_SHARE_OF(x0, x1, over0, over1) \
-    "vldmia %[numbers], {s8-s24}\n\t" TILEWRIGHT_FPU_STEP("8", "9", x0, x1, "29", "29") \
+/* s21 and s22 times s8 and s9 become a power of e: s8 and s9 its exponent, s4 and s5 how often log 2 is taken off, x what is
+ * left. Numbers follow up to s`last`. */
+#define TILEWRIGHT_FPU_POWER_OF(x0, x1, last) \
+    "vldmia %[numbers], {s8-s" last "}\n\t" TILEWRIGHT_FPU_STEP("8", "9", x0, x1, "29", "29") \
     TILEWRIGHT_FPU_BOTH("vsub", "4", "5", "8", "9", "28", "28") "vmov r4, r5, s8, s9\n\t" \
     TILEWRIGHT_FPU_STEP(x0, x1, "4", "5", "30", "30") TILEWRIGHT_FPU_STEP(x0, x1, "4", "5", "31", "31") \
     "lsl r4, r4, #23\n\tlsl r5, r5, #23\n\tvmov s8, s9, r4, r5\n\t" \
     TILEWRIGHT_FPU_STEP("11", "12", "10", "10", x0, x1) TILEWRIGHT_FPU_STEP("13", "14", "11", "12", x0, x1) \
     TILEWRIGHT_FPU_STEP("15", "16", "13", "14", x0, x1) TILEWRIGHT_FPU_STEP("17", "18", "15", "16", x0, x1) \
-    TILEWRIGHT_FPU_STEP("19", "20", "17", "18", x0, x1) TILEWRIGHT_FPU_STEP("21", "22", "19", "20", x0, x1) \
-    TILEWRIGHT_FPU_STEP("23", "24", "21", "22", "8", "9") TILEWRIGHT_FPU_BOTH("vdiv", x0, x1, over0, over1, "23", "24")
+    TILEWRIGHT_FPU_STEP("19", "20", "17", "18", x0, x1) TILEWRIGHT_FPU_STEP("21", "22", "19", "20", x0, x1)
+#define TILEWRIGHT_FPU_EXP_OF(to0, to1, x0, x1) \
+    TILEWRIGHT_FPU_POWER_OF(x0, x1, "22") TILEWRIGHT_FPU_BOTH("vmul", to0, to1, "21", "22", "8", "9")
+/* `over` / (1 + exp(-x)). */
+#define TILEWRIGHT_FPU_SHARE_OF(x0, x1, over0, over1) \
+    TILEWRIGHT_FPU_POWER_OF(x0, x1, "24") TILEWRIGHT_FPU_STEP("23", "24", "21", "22", "8", "9") \
+    TILEWRIGHT_FPU_BOTH("vdiv", x0, x1, over0, over1, "23", "24")
+/* x * n / (n + 2) where n = w * (w + 2) and w = exp(x): x times the hyperbolic tangent of log(1 + w). */
+#define TILEWRIGHT_FPU_MISH_OF(x0, x1) \
+    "vmov.f32 s6, s" x0 "\n\tvmov.f32 s7, s" x1 "\n\t" TILEWRIGHT_FPU_EXP_OF("21", "22", x0, x1) \
+    TILEWRIGHT_FPU_BOTH("vadd", "4", "5", "21", "22", "27", "27") TILEWRIGHT_FPU_BOTH("vmul", "21", "22", "21", "22", "4", "5") \
+    TILEWRIGHT_FPU_BOTH("vadd", "4", "5", "21", "22", "27", "27") TILEWRIGHT_FPU_BOTH("vmul", "21", "22", "21", "22", "6", "7") \
+    TILEWRIGHT_FPU_BOTH("vdiv", x0, x1, "21", "22", "4", "5")
+/* (x + |x|) / 2 + log(1 + u) where u = exp(-|x|), the logarithm by a quotient of powers of u. */
+#define TILEWRIGHT_FPU_SOFTPLUS_OF(x0, x1) \
+    "vabs.f32 s6, s" x0 "\n\tvabs.f32 s7, s" x1 "\n\t" TILEWRIGHT_FPU_BOTH("vadd", x0, x1, x0, x1, "6", "7") \
+    TILEWRIGHT_FPU_EXP_OF("4", "5", "6", "7") "add r4, %[numbers], #60\n\tvldmia r4, {s8-s19}\n\t" \
+    TILEWRIGHT_FPU_STEP("10", "11", "8", "8", "4", "5") TILEWRIGHT_FPU_STEP("12", "13", "9", "9", "4", "5") \
+    TILEWRIGHT_FPU_STEP("14", "15", "10", "11", "4", "5") TILEWRIGHT_FPU_STEP("16", "17", "12", "13", "4", "5") \
+    TILEWRIGHT_FPU_STEP("18", "19", "16", "17", "4", "5") TILEWRIGHT_FPU_BOTH("vmul", "14", "15", "14", "15", "4", "5") \
+    TILEWRIGHT_FPU_BOTH("vdiv", "14", "15", "14", "15", "18", "19") TILEWRIGHT_FPU_BOTH("vmul", x0, x1, x0, x1, "27", "27") \
+    TILEWRIGHT_FPU_BOTH("vadd", x0, x1, x0, x1, "14", "15")
 
 #define TILEWRIGHT_FPU_FOURS(before, function) \
     __asm__ volatile(before TILEWRIGHT_FPU_ENTER function TILEWRIGHT_FPU_LEAVE \
@@ -92,6 +117,17 @@ static inline __attribute__((always_inline)) int tilewright_fpu_fours(
     case TILEWRIGHT_FPU_GELU:
         TILEWRIGHT_FPU_FOURS("vldmia %[numbers]!, {s31}\n\t", TILEWRIGHT_FPU_GELU_OF("0", "1") TILEWRIGHT_FPU_GELU_OF("2", "3"));
         break;
+    case TILEWRIGHT_FPU_EXP:
+        TILEWRIGHT_FPU_FOURS("vldmia %[numbers]!, {s28-s31}\n\t",
+            TILEWRIGHT_FPU_EXP_OF("0", "1", "0", "1") TILEWRIGHT_FPU_EXP_OF("2", "3", "2", "3"));
+        break;
+    case TILEWRIGHT_FPU_MISH:
+        TILEWRIGHT_FPU_FOURS("vldmia %[numbers]!, {s27-s31}\n\t", TILEWRIGHT_FPU_MISH_OF("0", "1") TILEWRIGHT_FPU_MISH_OF("2", "3"));
+        break;
+    case TILEWRIGHT_FPU_SOFTPLUS:
+        TILEWRIGHT_FPU_FOURS("vldmia %[numbers]!, {s27-s31}\n\t",
+            TILEWRIGHT_FPU_SOFTPLUS_OF("0", "1") TILEWRIGHT_FPU_SOFTPLUS_OF("2", "3"));
+        break;
     default:
         TILEWRIGHT_FPU_FOURS("vldmia %[numbers]!, {s29-s31}\n\t",
             TILEWRIGHT_FPU_GELU_TANH_OF("0", "1") TILEWRIGHT_FPU_GELU_TANH_OF("2", "3"));
@@ -100,12 +136,25 @@ static inline __attribute__((always_inline)) int tilewright_fpu_fours(
     return blocks;
 }
 
-/* One value that reaches the limit or is no number. */
-static inline float tilewright_fpu_end(int function, float a)
+/* One value that reaches the limit or is no number; `half` is the function of its half where that does not reach it. */
+static inline __attribute__((always_inline)) float tilewright_fpu_end(int function, float a, float half, float limit)
 {
+    const bool far = !(fabsf(a) < 2.0f * limit);
     const float below = function == TILEWRIGHT_FPU_TANH || function == TILEWRIGHT_FPU_ERF ? -1.0f : 0.0f;
     const float share = a > 0.0f ? 1.0f : a < 0.0f ? below : a;
-    return function == TILEWRIGHT_FPU_SIGMOID || below != 0.0f ? share : a * share;
+    float value = a * share;
+    if (function == TILEWRIGHT_FPU_SIGMOID || below != 0.0f) {
+        value = share;
+    } else if (function == TILEWRIGHT_FPU_EXP) {
+        value = !far ? half * half : a > 0.0f ? HUGE_VALF : share;
+    } else if (function == TILEWRIGHT_FPU_SOFTPLUS && !(a > 0.0f)) {
+        value = !far ? half * half : share;
+    } else if (function == TILEWRIGHT_FPU_MISH && a < 0.0f && !far) {
+        value = half / a * half * 4.0f;
+    } else {
+        /* as it is */
+    }
+    return value;
 }
 
 /* Any number of values: those of a block with an end, and of one that is not full, go by a copy. */
@@ -121,12 +170,12 @@ static inline __attribute__((always_inline)) void tilewright_fpu_function(
         float given[4] = {0.0f, 0.0f, 0.0f, 0.0f};
         float found[4] = {0.0f, 0.0f, 0.0f, 0.0f};
         for (int i = 0; copied && i < few; i++) {
-            given[i] = fabsf(x[i]) < limit ? x[i] : 0.0f;
+            given[i] = fabsf(x[i]) < limit ? x[i] : fabsf(x[i]) < 2.0f * limit ? 0.5f * x[i] : 0.0f;
         }
         const int blocks = copied ? 1 : count / 4;
         const int left = tilewright_fpu_fours(function, copied ? given : x, copied ? found : y, blocks, bits, numbers);
         for (int i = 0; copied && i < few; i++) {
-            y[i] = fabsf(x[i]) < limit ? found[i] : tilewright_fpu_end(function, x[i]);
+            y[i] = fabsf(x[i]) < limit ? found[i] : tilewright_fpu_end(function, x[i], found[i], limit);
         }
         const int done = copied ? few : 4 * (blocks - left);
         x += done;
@@ -193,4 +242,33 @@ TILEWRIGHT_FLOAT void tilewright_fpu_gelu(const float *x, float *y, int count)
         0.009179402142763138f, 0.027743814513087273f, 0.027743814513087273f, 0.064442478120327f, 0.064442478120327f,
         0.24743321537971497f, 0.24743321537971497f, 0.7978845238685608f, 0.7978845238685608f, 1.0f, 1.0f};
     tilewright_fpu_function(TILEWRIGHT_FPU_GELU, x, y, count, 5.19f, numbers);
+}
+
+/* exp(x) as in the portable kernel, for x of both signs. */
+#define TILEWRIGHT_FPU_RAISED \
+    12583039.0f, 1.442695041f, -0.693359375f, 2.12194440e-4f, 12583039.0f, 12583039.0f, 0.0013882514322176576f, \
+        0.008366547524929047f, 0.008366547524929047f, 0.04166720062494278f, 0.04166720062494278f, 0.1666654348373413f, \
+        0.1666654348373413f, 0.4999999701976776f, 0.4999999701976776f, 1.0f, 1.0f, 1.0f, 1.0f
+
+TILEWRIGHT_FLOAT void tilewright_fpu_exp(const float *x, float *y, int count)
+{
+    static const float numbers[19] = {TILEWRIGHT_FPU_RAISED};
+    tilewright_fpu_function(TILEWRIGHT_FPU_EXP, x, y, count, 87.0f, numbers);
+}
+
+TILEWRIGHT_FLOAT void tilewright_fpu_mish(const float *x, float *y, int count)
+{
+    static const float numbers[20] = {2.0f, TILEWRIGHT_FPU_RAISED};
+    tilewright_fpu_function(TILEWRIGHT_FPU_MISH, x, y, count, 40.0f, numbers);
+}
+
+/* log(1 + u) = u * numerator / denominator within 1.9e-8 of itself for u up to 1. */
+TILEWRIGHT_FLOAT void tilewright_fpu_softplus(const float *x, float *y, int count)
+{
+    static const float numbers[32] = {0.5f, 12583039.0f, -1.442695041f, 0.693359375f, -2.12194440e-4f, 12583039.0f, 12583039.0f,
+        0.0013882514322176576f, -0.008366547524929047f, -0.008366547524929047f, 0.04166720062494278f, 0.04166720062494278f,
+        -0.1666654348373413f, -0.1666654348373413f, 0.4999999701976776f, 0.4999999701976776f, -1.0f, -1.0f, 1.0f, 1.0f,
+        0.12376434355974197f, 0.031094558537006378f, 0.8671935796737671f, 0.8671935796737671f, 0.47405895590782166f,
+        0.47405895590782166f, 1.0f, 1.0f, 1.3671916723251343f, 1.3671916723251343f, 1.0f, 1.0f};
+    tilewright_fpu_function(TILEWRIGHT_FPU_SOFTPLUS, x, y, count, 40.0f, numbers);
 }

@@ -10,7 +10,10 @@ from tilewright.platforms.generic.kernels.blocks_f32 import REGISTERS
 from tilewright.platforms.generic.kernels.functions_f32 import FunctionsF32
 
 PORTABLE = FunctionsF32()
-INSTRUCTIONS = {"sigmoid": 17.3, "swish": 18.3, "tanh": 14.3, "erf": 16.3, "gelu": 18.3, "gelu_tanh": 20.3}
+INSTRUCTIONS = {
+    "sigmoid": 17.3, "swish": 18.3, "tanh": 14.3, "erf": 16.3, "gelu": 18.3, "gelu_tanh": 20.3, "exp": 16.3,
+    "mish": 22.3, "softplus": 29.3,
+}  # fmt: skip
 """Of an element, by the names of `tilewright.ops.index.body`."""
 
 
@@ -23,12 +26,14 @@ class FunctionContext:
 
 
 @PLATFORM.kernel(
-    "Sigmoid", "Swish", "Tanh", "Erf", "Gelu", types="f32 -> f32", template="functions_fpu.c.mako",
-    layout=("axes", "same"), sources=[REGISTERS, "functions_fpu.h"], numerics="1e-6", preference=20,
-    requires=Needs(has=("fpu",)),
+    "Sigmoid", "Swish", "Tanh", "Erf", "Gelu", "Exp", "Mish", "Softplus", types="f32 -> f32",
+    template="functions_fpu.c.mako", layout=("axes", "same"), sources=[REGISTERS, "functions_fpu.h"], numerics="1e-6",
+    preference=20, requires=Needs(has=("fpu",)),
 )  # fmt: skip
 class FunctionsFpu(KernelMethods):
-    """Four elements a turn; within 3.6e-7 of the true value, relative to it, the sums of Gelu of one beside it."""
+    """Four elements a turn; within 3.6e-7 of the true value, relative to it, where that is 2e-33 or more; sums of Gelu
+    within that of one.
+    """
 
     def accepts(self, call: Call) -> str | None:
         """What the portable kernel accepts, Swish of the operand as it is."""
