@@ -16,6 +16,6 @@ RATES = {
     "RecurrentMve": Rate(1.3, OTHERS), "SettledDsp": Rate(16.0, OTHERS), "FloatPairMve": Rate(5.5, OTHERS),
     "ConvI8": Rate(5.2), "DepthwiseI8": Rate(7.5), "SumCodes": Rate(9.0), "TransposedSumCodes": Rate(11.0),
     "PairCodes": Rate(20.0, OTHERS), "RealCodes": Rate(170.0), "TableCodes": Rate(3.8), "MoveCodes": Rate(8.0),
-    "BorderCodes": Rate(8.0), "ResizeCodes": Rate(88.0), "SoftmaxI8": Rate(24.0), "QuantiseF32": Rate(20.0),
+    "BorderCodes": Rate(8.0), "ResizeCodes": Rate(38.0), "SoftmaxI8": Rate(24.0), "QuantiseF32": Rate(20.0),
     "Relayout": Rate(5.0),
 }  # fmt: skip

@@ -9,4 +9,5 @@ RATES = {
     "DenseF32": Rate(1.35, WEIGHTS), "ConvShortI8": Rate(3.5), "ConvI8": Rate(6.0), "DepthwiseI8": Rate(5.2),
     "DepthwiseRowsI8": Rate(3.9), "SumCodes": Rate(10.0), "TransposedSumCodes": Rate(11.0), "Recurrent": Rate(5.0),
     "PairCodes": Rate(16.5, OTHERS), "RealCodes": Rate(60.0), "TableCodes": Rate(4.8), "MoveCodes": Rate(7.0),
+    "ResizeCodes": Rate(22.0),
 }  # fmt: skip

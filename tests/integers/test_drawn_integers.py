@@ -22,7 +22,10 @@ from tilewright.target import load_target
 CALLS = 8
 
 
-@pytest.mark.parametrize(("kernel", "op"), [("ResizeLinearI8", "Resize"), ("IntegerProduct", "MatMulInteger")])
+@pytest.mark.parametrize(
+    ("kernel", "op"),
+    [("ResizeLinearI8", "Resize"), ("ResizeJoinedI8", "Resize"), ("IntegerProduct", "MatMulInteger")],
+)
 def test_drawn_calls_of_a_kernel_of_integers(kernel: str, op: str, tmp_path: Path) -> None:
     generic = find_platforms()["generic"]
     relayouts = [each for each in kernels_of(generic) if each.op == "Relayout"]
@@ -32,25 +35,37 @@ def test_drawn_calls_of_a_kernel_of_integers(kernel: str, op: str, tmp_path: Pat
     assert not findings.differences
 
 
-@pytest.mark.parametrize(("kind", "channels"), [(np.int8, 21), (np.uint8, 6), (np.int8, 32)])
-def test_an_image_of_many_channels_is_enlarged(kind: type, channels: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("kernel", "rows", "columns", "attributes"),
+    [
+        ("ResizeLinearI8", 10, 12, {}),
+        ("ResizeJoinedI8", 15, 7, {}),
+        ("ResizeJoinedI8", 5, 8, {"coordinate_transformation_mode": "align_corners"}),
+        ("ResizeJoinedI8", 3, 2, {}),
+    ],
+)
+@pytest.mark.parametrize(("kind", "channels"), [(np.int8, 21), (np.uint8, 6), (np.int8, 32), (np.int8, 1)])
+def test_an_image_of_many_channels_is_scaled(
+    kernel: str, rows: int, columns: int, attributes: dict[str, str], kind: type, channels: int, tmp_path: Path
+) -> None:
     zero: np.ndarray = np.asarray(np.iinfo(kind).min + 90, kind)
     nodes = [
         node("DequantizeLinear", "x s zero", "real"),
-        node("Resize", "real - factors", "large", mode="linear"),
+        node("Resize", "real - - sizes", "large", mode="linear", **attributes),
         node("QuantizeLinear", "large t zero", "y"),
     ]
     constants = {
         "s": np.float32(0.03),
         "t": np.float32(0.029),
         "zero": zero,
-        "factors": np.asarray([1, 1, 2, 4], np.float32),
+        "sizes": np.asarray([1, channels, rows, columns], np.int64),
     }
     types = dict.fromkeys("xy", TensorProto.INT8 if kind is np.int8 else TensorProto.UINT8)
     path = tmp_path / "large.onnx"
     onnx.save(onnx_model(nodes, {"x": [1, channels, 5, 3]}, ["y"], constants, opset=19, types=types), path)
-    compiled = compile_model(path, CompileOptions(), load_target("host"))
-    assert "ResizeLinearI8" in {each.kernel.name for each in compiled.plan.instructions if each.kernel is not None}
+    keeping_scratch = CompileOptions(disabled_passes=frozenset({"kernels"}))
+    compiled = compile_model(path, keeping_scratch, load_target("host"))
+    assert kernel in {each.kernel.name for each in compiled.plan.instructions if each.kernel is not None}
     inputs = input_arrays(compiled.plan, None, 4)
     ((found,),) = run_on_host([compiled.placed], [[inputs]], tmp_path)
     np.testing.assert_array_equal(found[0], run(compiled.plan, inputs)[0])

@@ -163,3 +163,21 @@ def test_limits_in_vectors_keep_what_is_no_number(tmp_path: Path) -> None:
     given[1, 2], given[3] = np.nan, np.inf
     model = onnx_model(nodes, {"x": [5, 8]}, ["y"], {"w": weights, "low": np.float32(-1), "high": np.float32(2)})
     assert run(model, {"x": given}, HELIUM, tmp_path, ("DenseFloatMve",)) == {"DenseFloatMve"}
+
+
+@pytest.mark.parametrize("board", [SCALAR, HELIUM])
+@pytest.mark.parametrize("width", [4, 8, 12])
+def test_products_between_tensors_at_known_addresses(board: str, width: int, tmp_path: Path) -> None:
+    """The compiler knows every address and count of the middle layers; assembly in them takes all vector registers."""
+    rng = np.random.default_rng(width)
+    shapes = {"w0": (6, width), "w1": (width, width), "w2": (width, width)}
+    weights = {name: rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
+    nodes = [
+        node("MatMul", "x w0", "a"),
+        node("MatMul", "a w1", "b"),
+        node("Erf", "b", "c"),
+        node("MatMul", "c w2", "y"),
+    ]
+    model = onnx_model(nodes, {"x": [12, 6]}, ["y"], weights, opset=17)
+    given = {"x": rng.normal(size=(12, 6)).astype(np.float32)}
+    assert "Dense" in "".join(run(model, given, board, tmp_path, (), atol=1e-5))

@@ -8,7 +8,8 @@
 #if defined(__clang__)
 #define TILEWRIGHT_MVE static __attribute__((unused, noinline))
 #else
-#define TILEWRIGHT_MVE static __attribute__((unused, noinline, optimize("O2", "no-schedule-insns")))
+/* One region for all registers: loop by loop, gcc 12 may leave too few around assembly that takes all vectors. */
+#define TILEWRIGHT_MVE static __attribute__((unused, noinline, optimize("O2", "no-schedule-insns", "ira-region=one")))
 #endif
 #define TILEWRIGHT_MVE_INTO static inline __attribute__((always_inline))
 #define TILEWRIGHT_WALKS(type, name, number) register type name __asm__(number)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -64,6 +64,16 @@ class Edit:
             and node.name in readers
             and node.inputs.count(tensor) == 1
             and tensor not in self._outputs
+        )
+
+    def encloses(self, nodes: Iterable[Node], last: Node) -> bool:
+        """True where float32 results of the nodes are read by them and by `last` alone, and none is an output."""
+        nodes = tuple(nodes)
+        names = {node.name for node in (*nodes, last)}
+        results = [node.outputs[0] for node in nodes]
+        return all(self.tensors[result].dtype is DType.F32 for result in (*results, *last.outputs)) and not any(
+            self.is_output(result) or any(reader.name not in names for reader in self.readers(result))
+            for result in results
         )
 
     def constant(self, node: Node, index: int) -> Array | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tilewright.model import Array, DType, Model, Node
+from tilewright.model import Array, Model, Node
 from tilewright.passes.edit import Edit
 
 name = "normalisation"
@@ -33,7 +33,7 @@ def apply(model: Model) -> Model:
     for node in edit.nodes():
         if not node.domain and node.clamp is None:
             quotient = _normalised(edit, node)
-            if quotient is not None and _closed(edit, quotient.nodes, node):
+            if quotient is not None and edit.encloses(quotient.nodes, node):
                 _rewrite(edit, node, quotient)
     return edit.result()
 
@@ -99,15 +99,6 @@ def _centred(edit: Edit, divided: str, axes: int) -> tuple[Node, Node] | None:
     if difference is None or mean is None or mean.inputs[0] != difference.inputs[0]:
         return None
     return (difference, mean) if _last_axes(edit, mean) == axes else None
-
-
-def _closed(edit: Edit, nodes: tuple[Node, ...], last: Node) -> bool:
-    """True where float32 results of the nodes are read by them and by `last` alone."""
-    names = {node.name for node in (*nodes, last)}
-    results = [node.outputs[0] for node in nodes]
-    return all(edit.tensors[result].dtype is DType.F32 for result in (*results, *last.outputs)) and not any(
-        edit.is_output(result) or any(reader.name not in names for reader in edit.readers(result)) for result in results
-    )
 
 
 def _rewrite(edit: Edit, node: Node, quotient: _Normalised) -> None:

@@ -10,6 +10,7 @@ from tilewright.frontend.check import check_model
 from tilewright.model import Model
 from tilewright.ops.operator import Call
 from tilewright.options import MEMORY_PASSES, CompileOptions
+from tilewright.passes import gates
 from tilewright.passes.driver import passes_for
 from tilewright.passes.driver import run as run_passes
 from tilewright.passes.fixed_point.apply import in_fixed_point
@@ -48,9 +49,11 @@ def lowered(loaded: Model, options: CompileOptions, kernels: Sequence[Kernel]) -
         require_integers(integers)
     if "state" not in options.disabled_passes:
         integers = split_states(integers)
-    disabled = tuple(options.disabled_passes - MEMORY_PASSES)
+    disabled = options.disabled_passes - MEMORY_PASSES
+    if options.real == "fixed":
+        disabled |= {gates.name}  # sigmoids and products have a meaning in fixed point
     model, reports = run_passes(
-        integers, disabled, passes_for(lambda call: options.optimize == "size" or in_blocks(kernels, call))
+        integers, tuple(disabled), passes_for(lambda call: options.optimize == "size" or in_blocks(kernels, call))
     )
     if options.real == "fixed":
         model = check_model(in_fixed_point(model), "the stage of fixed point")
