@@ -68,9 +68,9 @@ def _gate(edit: Edit, node: Node) -> _Gate | None:
     if len(product.factors) != 2 or product.factors.total() != 2:
         return None
     for source, step in (tuple(product.factors), tuple(product.factors)[::-1]):
-        found = _swish(edit, product, source, step) or _gelu(edit, product, source, step)
-        if found is not None:
-            return found
+        gate = _swish(edit, product, source, step) or _gelu(edit, product, source, step)
+        if gate is not None:
+            return gate
     return None
 
 
