@@ -90,18 +90,32 @@ def test_gelus_in_vectors(board: str, kernel: str, tmp_path: Path) -> None:
     assert run(model, {"x": given}, board, tmp_path, (kernel,), atol=3e-6) == {kernel}
 
 
-@pytest.mark.parametrize("length", [37, 8, 5])
-def test_distributions_in_vectors(length: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("board", "kernel", "length"),
+    [
+        *((HELIUM, "SoftmaxFloatMve", length) for length in (37, 8, 5)),
+        *((SCALAR, "SoftmaxFpu", n) for n in (37, 8, 5, 3)),
+    ],
+)
+def test_distributions_in_vectors(board: str, kernel: str, length: int, tmp_path: Path) -> None:
     given = np.random.default_rng(1).normal(0, 20, (9, length)).astype(np.float32)
     given[1, 2:] = -np.inf  # a mask
     given[2, -1] = 300  # the largest comes last
-    given[3, 0], given[4, 3], given[5, 1], given[6] = np.nan, np.nan, np.inf, -np.inf
+    given[3, 0], given[4, -1], given[5, 1], given[6] = np.nan, np.nan, np.inf, -np.inf
     given[7] = np.linspace(-3e38, 3e38, length)
     model = onnx_model([node("Softmax", "x", "y", "softmax")], {"x": list(given.shape)}, ["y"])
-    assert run(model, {"x": given}, HELIUM, tmp_path, ("SoftmaxFloatMve",)) == {"SoftmaxFloatMve"}
+    assert run(model, {"x": given}, board, tmp_path, (kernel,)) == {kernel}
 
 
-@pytest.mark.parametrize(("board", "kernel"), [(SCALAR, "SoftmaxLinesFpu"), (HELIUM, "SoftmaxFloatMve")])
+def test_logarithms_of_distributions_over_any_axis(tmp_path: Path) -> None:
+    given = np.random.default_rng(4).normal(0, 6, (3, 7, 5, 6)).astype(np.float32)
+    given[0, 2:, 0, 0], given[2, 0, 2, 2] = -300, np.nan
+    nodes = [node("LogSoftmax", "x", f"y{axis}", f"softmax{axis}", axis=axis) for axis in (1, 2, 3)]
+    model = onnx_model(nodes, {"x": list(given.shape)}, ["y1", "y2", "y3"])
+    assert run(model, {"x": given}, SCALAR, tmp_path, ("SoftmaxFpu",), atol=1e-6) == {"SoftmaxFpu"}
+
+
+@pytest.mark.parametrize(("board", "kernel"), [(SCALAR, "SoftmaxFpu"), (HELIUM, "SoftmaxFloatMve")])
 def test_distributions_over_any_axis(board: str, kernel: str, tmp_path: Path) -> None:
     given = np.random.default_rng(2).normal(0, 9, (3, 7, 5, 6)).astype(np.float32)
     given[0, 2:, 0, 0], given[1, 0, 1, 1], given[2, :, 2, 2] = -np.inf, 300, -np.inf
