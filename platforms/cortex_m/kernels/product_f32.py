@@ -1,4 +1,7 @@
-"""Float MatMul of two operands of the run time on cores with a floating-point unit: sixteen sums in registers."""
+"""Float MatMul of two operands of the run time on cores with a floating-point unit: sixteen sums in registers.
+
+One row, or one column, has no use for sixteen: four sums of its products with lines of the other operand are kept.
+"""
 
 from __future__ import annotations
 
@@ -12,27 +15,38 @@ from tilewright.platforms.generic.kernels.blocks_f32 import REGISTERS
 from tilewright.platforms.generic.kernels.float_text import rectified_text
 from tilewright.platforms.generic.kernels.two_operands import TwoOperands, operand_constants, two_operands
 
+Way = Literal["by_rows", "by_columns", "outer", "any"]
+
 
 @dataclass(frozen=True)
 class ProductContext:
     """The product, `height` by `width` results of a block of four by four, how its operands are read, and whether
-    results are stored by runs as they are."""
+    results are stored by runs as they are. `single`: the side that has one line only."""
 
     product: TwoOperands
     height: int
     width: int
-    way: Literal["by_rows", "by_columns", "any"]
+    way: Way
+    single: Literal["a", "b", ""]
     runs: bool
     clamp: str
 
 
-def way_of(product: TwoOperands) -> Literal["by_rows", "by_columns", "any"]:
-    """By rows or columns of the right-hand side that are read several elements at a time."""
+def way_of(product: TwoOperands) -> Way:
+    """By rows or columns of the right-hand side that are read several elements at a time; `outer` where four rows of
+    the left-hand side, which lie in columns, and four columns of the other one are."""
+    if product.a_row == product.b_column == 1 and min(product.rows, product.columns) >= 4:
+        return "outer"
     if product.a_step != 1:
         return "any"
     if product.b_column == 1 and product.columns >= 4:
         return "by_rows"
     return "by_columns" if product.b_step == 1 else "any"
+
+
+def single_of(product: TwoOperands) -> Literal["a", "b", ""]:
+    """The side that has one line only, against whose other side four lines are taken."""
+    return "a" if product.rows == 1 else "b" if product.columns == 1 else ""
 
 
 @PLATFORM.kernel(
@@ -54,7 +68,10 @@ class ProductFpu(KernelMethods):
         """Forty-two instructions for thirty-two multiply-accumulates, and the results of a block."""
         product = two_operands(Operands(call))
         blocks = -(-product.rows // 4) * -(-product.columns // 4)
-        return float(product.matrices * blocks * (21 * product.depth + 250))
+        if single_of(product):
+            return float(product.matrices * blocks * (12 * product.depth + 60))
+        each = 130 if way_of(product) == "any" else 21
+        return float(product.matrices * blocks * (each * product.depth + 250))
 
     def context(self, operands: Operands) -> ProductContext:
         """The numbers of the product."""
@@ -62,4 +79,6 @@ class ProductFpu(KernelMethods):
         height, width = min(4, product.rows), min(4, product.columns)
         clamp = operands.call.node.clamp
         runs = clamp is None and product.y_column == 1
-        return ProductContext(product, height, width, way_of(product), runs, rectified_text("v", clamp))
+        return ProductContext(
+            product, height, width, way_of(product), single_of(product), runs, rectified_text("v", clamp)
+        )

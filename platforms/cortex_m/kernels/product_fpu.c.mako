@@ -3,6 +3,42 @@ p = k.product
 rows = [min(j, k.height - 1) for j in range(4)]
 columns = [min(o, k.width - 1) for o in range(4)]
 %>\
+% if k.single:
+<%
+own, other = k.single, "b" if k.single == "a" else "a"
+one_step = p.a_step if own == "a" else p.b_step
+step, apart = (p.b_step, p.b_column) if own == "a" else (p.a_step, p.a_row)
+count, at_once, result = (p.columns, k.width, p.y_column) if own == "a" else (p.rows, k.height, p.y_row)
+%>\
+/* One line of ${own} by ${at_once} of ${other} at a time. */
+TILEWRIGHT_FLOAT void ${f.name}_matrix(const float *a, const float *b, float *y)
+{
+    for (int line = 0; line < ${count}; line += ${at_once}) {
+        const int n = line < ${count - at_once} ? line : ${count - at_once};
+        const float *one = ${own};
+        const float *lines = ${other} + ${times("n", apart)};
+% for j in range(at_once):
+        float sum${j} = 0.0f;
+% endfor
+        for (int i = 0; i < ${p.depth}; i++) {
+            const float value = *one;
+% for j in range(at_once):
+            sum${j} = TILEWRIGHT_MULTIPLY_ADD(value, lines[${j * apart}], sum${j});
+% endfor
+            one += ${one_step};
+            lines += ${step};
+        }
+        float *const to = y + ${times("n", result)};
+% for j in range(at_once):
+        {
+            const float v = sum${j};
+            to[${j * result}] = ${k.clamp};
+        }
+% endfor
+    }
+}
+
+% else:
 static void ${f.name}_matrix(const float *a, const float *b, float *y)
 {
     for (int row = 0; row < ${p.rows}; row += ${k.height}) {
@@ -36,6 +72,7 @@ static void ${f.name}_matrix(const float *a, const float *b, float *y)
     }
 }
 
+% endif
 static void ${f.name}(${f.parameters})
 {
 % for head in p.loops:

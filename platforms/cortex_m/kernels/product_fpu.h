@@ -1,6 +1,6 @@
 /* Float products of two operands of the run time: four rows by four columns in registers, two inputs at a time, read where
- * they lie. It brings tilewright_float_lines_by_rows, tilewright_float_lines_by_columns and tilewright_float_lines_any, and
- * takes a tilewright_float_lines. */
+ * they lie. It brings tilewright_float_lines_by_rows, tilewright_float_lines_by_columns, tilewright_float_lines_outer and
+ * tilewright_float_lines_any, and takes a tilewright_float_lines. */
 
 /* Where four rows and columns begin, and the elements from one input to the next. */
 typedef struct {
@@ -49,6 +49,10 @@ TILEWRIGHT_FLOAT void tilewright_float_lines_any(const tilewright_float_lines *l
     "vldmia %[b0]!, {s20, s21}\n\tvldmia %[b1]!, {s22, s23}\n\tvldmia %[b2]!, {s28, s29}\n\tvldmia %[b3]!, {s30, s31}\n\t" \
     TILEWRIGHT_FLOAT_INPUT(op, "16", "18", "24", "26", "20", "22", "28", "30") \
     TILEWRIGHT_FLOAT_INPUT("vfma.f32", "17", "19", "25", "27", "21", "23", "29", "31")
+#define TILEWRIGHT_FLOAT_OUTER \
+    "vldmia %[a], {s16-s19}\n\tadd %[a], %[a], %[left]\n\t" TILEWRIGHT_FLOAT_RIGHT_ROW \
+    TILEWRIGHT_FLOAT_INPUT("vfma.f32", "16", "17", "18", "19", "20", "21", "22", "23")
+#define TILEWRIGHT_FLOAT_NOTHING(double) "vmov d" double ", %[zero], %[zero]\n\t"
 #define TILEWRIGHT_FLOAT_PAIRS_OF_INPUTS(two) \
     two("vmul.f32") "b 2f\n\t1:\n\t" two("vfma.f32") "2:\n\tcmp %[a0], %[end]\n\tbne 1b\n\tvstmia %[sums], {s0-s15}\n\t"
 
@@ -96,4 +100,21 @@ TILEWRIGHT_FLOAT void tilewright_float_lines_by_columns(const tilewright_float_l
     if ((lines->inputs & 1) != 0) {
         tilewright_float_lines_any(lines, whole, sums);
     }
+}
+
+/* Four rows side by side, and four columns. */
+TILEWRIGHT_FLOAT void tilewright_float_lines_outer(const tilewright_float_lines *lines, float *sums)
+{
+    const float *a = lines->a[0], *b = lines->b[0];
+    const float *const end = a + lines->inputs * lines->a_step;
+    __asm__ volatile(
+        TILEWRIGHT_FLOAT_NOTHING("0") TILEWRIGHT_FLOAT_NOTHING("1") TILEWRIGHT_FLOAT_NOTHING("2")
+        TILEWRIGHT_FLOAT_NOTHING("3") TILEWRIGHT_FLOAT_NOTHING("4") TILEWRIGHT_FLOAT_NOTHING("5")
+        TILEWRIGHT_FLOAT_NOTHING("6") TILEWRIGHT_FLOAT_NOTHING("7")
+        "cmp %[odd], #0\n\tbne 2f\n\t1:\n\t" TILEWRIGHT_FLOAT_OUTER "2:\n\t" TILEWRIGHT_FLOAT_OUTER
+        "cmp %[a], %[end]\n\tbne 1b\n\tvstmia %[sums], {s0-s15}\n\t"
+        : [a] "+r"(a), [b] "+r"(b)
+        : [left] "r"(lines->a_step * 4), [step] "r"(lines->b_step * 4), [end] "r"(end), [sums] "r"(sums), [zero] "r"(0),
+          [odd] "r"(lines->inputs & 1)
+        : "cc", "memory", TILEWRIGHT_FLOAT_ACCUMULATORS, "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23");
 }
