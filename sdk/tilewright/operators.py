@@ -43,6 +43,8 @@ from tilewright.ops.recurrent import Activation as RecurrentActivation
 from tilewright.ops.recurrent import Cell as RecurrentCell
 from tilewright.ops.recurrent import cell as recurrent_cell
 from tilewright.ops.registry import all_operators, names_with
+from tilewright.ops.resize import folded as folded_taps
+from tilewright.ops.resize import resizing
 from tilewright.ops.reverse_sequence import sequence_axes
 from tilewright.ops.row_codes import code_block, highest_code
 from tilewright.ops.select import compress_axis
@@ -93,6 +95,7 @@ __all__ = [
     "descent_terms",
     "dft_axis",
     "dft_length",
+    "folded_taps",
     "frames",
     "gather_axis",
     "grid_sampling",
@@ -116,6 +119,7 @@ __all__ = [
     "recurrent_cell",
     "relayout_nest",
     "remembered",
+    "resizing",
     "rotary_heads",
     "row_parameter",
     "running_axis",
