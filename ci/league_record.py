@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,8 @@ from typing import Any
 from tilewright.compile import Compiled
 from tilewright.model import DType
 from tilewright.ops.operator import Call
-from tilewright.report.build import LayerReport, Report
+from tilewright.report.build import LayerReport, MemberReport, Report
+from tilewright.report.chains import Line, lines
 
 FLOATS = frozenset({DType.F16, DType.BF16, DType.F32, DType.F64})
 SHARE = 0.05
@@ -140,17 +141,31 @@ def has_codes(call: Call) -> bool:
     return all(tensor.dtype not in FLOATS for tensor in call.outputs)
 
 
-def parts_of(layer: LayerReport, call: Call | None) -> tuple[Part, ...]:
-    """The nodes of a layer that computes several."""
+def part_of(layer: LayerReport | MemberReport, call: Call) -> Part:
+    """One node of several."""
+    return Part(
+        layer.name, layer.op, layer.kernel, layer.macs, elements_of(call), has_codes(call), layer.estimated_cost or 0
+    )
+
+
+def parts_of(line: Line, calls: Mapping[str, Call]) -> tuple[Part, ...]:
+    """The nodes of layers that are computed together, band by band or tile by tile."""
+    if len(line.group) > 1:
+        return tuple(part_of(layer, calls[layer.name]) for layer in line.group if layer.name in calls)
+    call = calls.get(line.layer.name)
     inner = {each.node.name: each for each in call.chain} if call else {}
-    return tuple(
-        Part(
-            member.name, member.op, member.kernel, member.macs, elements_of(inner[member.name]),
-            has_codes(inner[member.name]), member.estimated_cost or 0,
-        )
-        for member in layer.members
-        if member.name in inner
-    )  # fmt: skip
+    return tuple(part_of(member, inner[member.name]) for member in line.layer.members if member.name in inner)
+
+
+def layer_of_line(line: Line, call: Call | None, count: int, macs: int, parts: tuple[Part, ...]) -> Layer:
+    """A layer, or a chain of them under the names of its first and last one."""
+    layer = line.layer
+    elements = elements_of(call) if call else sum(result.bytes for result in layer.results)
+    codes = call is not None and has_codes(call)
+    if len(line.group) == 1:
+        return Layer(layer.name, layer.op, layer.kernel, count, macs, elements, codes, parts)
+    name = f"{line.group[0].name} to {line.group[-1].name}"
+    return Layer(name, "Chain", "tile by tile", count, macs, elements, codes, parts)
 
 
 def cell_of(compiled: Compiled, report: Report) -> Cell:
@@ -160,14 +175,15 @@ def cell_of(compiled: Compiled, report: Report) -> Cell:
     calls = {bound.call.node.name: bound.call for bound in compiled.bound.nodes}
     total = run.instructions or run.cycles or 0
     layers, products = [], 0
-    for layer in report.layers:
-        call = calls.get(layer.name)
-        count, macs = layer.instructions or layer.cycles or 0, layer.macs or (recurrent_products(call) if call else 0)
+    for line in lines(report.layers):
+        if line.inside is not None:
+            continue
+        call = calls.get(line.layer.name)
+        count = line.layer.instructions or line.layer.cycles or 0
+        macs = line.macs or (recurrent_products(call) if call else 0)
         products += macs
         if count >= SHARE * total:
-            elements = elements_of(call) if call else sum(result.bytes for result in layer.results)
-            codes, parts = call is not None and has_codes(call), parts_of(layer, call)
-            layers.append(Layer(layer.name, layer.op, layer.kernel, count, macs, elements, codes, parts))
+            layers.append(layer_of_line(line, call, count, macs, parts_of(line, calls)))
     layers.sort(key=lambda layer: -layer.count)
     unexplained = run.reference.mismatches - run.reference.explained if run.reference else 0
     flash = sum(level.constants + (level.code or 0) for level in report.memory.values())

@@ -11,7 +11,7 @@ import pytest
 from league import played
 from league_networks.catalogue import league, ready
 from league_record import Cell, Layer, Part, Record, read
-from tilewright.target import load_target
+from tilewright.target import load_target, missing_tools
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -81,3 +81,16 @@ def test_a_drawn_network_plays(tmp_path: Path) -> None:
     assert not cell.refused
     assert cell.products > 100_000
     assert sum(layer.count for layer in cell.layers) > cell.count // 2
+
+
+def test_layers_that_run_tile_by_tile_are_one_with_their_products(tmp_path: Path) -> None:
+    """On PULP the last layer of a chain runs all of it: their cycles are not the last one's alone."""
+    if missing_tools(target := load_target("qemu_pulp")):
+        pytest.skip(f"no tools for {target.name}")
+    network = ready("keywords_int8", tmp_path)
+    assert network is not None
+    cell = played(network, "qemu_pulp")
+    (chain,) = (layer for layer in cell.layers if layer.op == "Chain")
+    assert " to " in chain.name
+    assert chain.products == sum(part.products for part in chain.parts) > 0
+    assert sum(layer.products for layer in cell.layers) <= cell.products

@@ -91,6 +91,11 @@ def _layer_row(line: Line, names: Mapping[str, str], place: Mapping[str, int]) -
     return [*row, macs, copied, cycles, _error(shown)]
 
 
+def _named(line: Line, names: Mapping[str, str]) -> str:
+    """A layer, or a chain, by its name."""
+    return names[line.layer.name] if len(line.group) == 1 else _whole(line, names)
+
+
 def _whole(line: Line, names: Mapping[str, str]) -> str:
     """A chain by its first and its last layer."""
     return f"{names[line.group[0].name]} to {names[line.group[-1].name]}"
@@ -167,8 +172,7 @@ def profile_table(report: Report, width: int | None = None) -> str:
         if line.inside is not None:
             rows.append(["", _inside(line, names), "", "", "", slow, *[""] * (2 * len(levels))])
         elif layer.instructions is not None:
-            name = names[layer.name] if len(line.group) == 1 else _whole(line, names)
-            row = [f"{line.number}", name, *_cost(layer.instructions, total, line.macs), slow]
+            row = [f"{line.number}", _named(line, names), *_cost(layer.instructions, total, line.macs), slow]
             rows.append(row + [number(_moved(layer)[way].get(level, 0)) for level in levels for way in (0, 1)])
     heads, rows = _filled(heads, rows)
     text = table(heads, rows, right=[0, *range(2, len(heads))], width=width)
@@ -182,8 +186,9 @@ def tile_table(report: Report, width: int | None = None) -> str:
     heads = ["#", "layer > tile", "cycles", "kernel", "copy", "wait", "copied", "slow"]
     rows: list[list[str]] = []
     names = _names(report.layers)
-    for index, layer in enumerate(report.layers):
-        if not layer.profile:
+    for line in lines(report.layers):
+        layer = line.layer
+        if not layer.profile or line.inside is not None:
             continue
         cycles_of_tiles = [
             (tile.measured if measured else tile.modelled) or TileCycles(0, 0, 0) for tile in layer.profile
@@ -191,7 +196,13 @@ def tile_table(report: Report, width: int | None = None) -> str:
         sums = TileCycles(*(sum(getattr(one, part) for one in cycles_of_tiles) for part in ("kernel", "copy", "wait")))
         size = sum(layer.copied_bytes.values())
         rows.append(
-            [f"{index}", names[layer.name], *_cycles(sums), number(size), layer.slow.factor if layer.slow else ""]
+            [
+                f"{line.number}",
+                _named(line, names),
+                *_cycles(sums),
+                number(size),
+                layer.slow.factor if layer.slow else "",
+            ]
         )
         for tile, cycles in zip(layer.profile, cycles_of_tiles, strict=True):
             where = (
