@@ -84,9 +84,41 @@ def test_every_shape_is_equal(board: str, size: str, tmp_path: Path) -> None:
     assert main(["run", str(tmp_path / "net.onnx"), "-t", board, "--set", f"l1={size}", "-q"]) == 0
 
 
-def test_they_run_on_blocks_and_in_tiles(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("target", "size", "kernel"),
+    [("gvsoc_pulp_open_fpu", 5, "TiledConvF32"), ("qemu_pulp", 4, "TiledWholeConv")],
+)
+def test_they_run_on_their_kernel_and_in_tiles(target: str, size: int, kernel: str, tmp_path: Path) -> None:
     onnx.save(network(list(LAYERS)), tmp_path / "net.onnx")
-    done = compile_model(tmp_path / "net.onnx", CompileOptions(level_sizes={"l1": 5 * 1024}), load_target("qemu_pulp"))
+    options = CompileOptions(level_sizes={"l1": size * 1024})
+    done = compile_model(tmp_path / "net.onnx", options, load_target(target))
     layers = [one for one in done.plan.instructions if one.call.node.op == "Conv"]
-    assert {one.kernel.name for one in layers} == {"TiledConvF32"}
+    assert {one.kernel.name for one in layers} == {kernel}
     assert sum(one.schedule.tiles > 1 for one in layers if one.schedule is not None) > len(LAYERS) // 3
+
+
+@pytest.mark.parametrize("case", ["apart", "zeros", "infinite"])
+def test_sums_that_whole_numbers_do_not_know(case: str, tmp_path: Path) -> None:
+    board_or_skip("qemu_pulp")
+    layers, draw = ("same", "depthwise", "point", "signal"), np.random.default_rng(7)
+    model = network(list(layers))
+    inputs = {f"{name}_x": draw.standard_normal(LAYERS[name].x).astype(np.float32) for name in layers}
+    for values in inputs.values():
+        flat = values.reshape(-1)
+        if case == "zeros":
+            flat[:] = 0
+            flat[::50] = 1
+        else:
+            flat[::7] = np.inf if case == "infinite" else 1e8
+    if case == "apart":  # the large elements meet weights of 0, every sum is one of small numbers
+        for one in model.graph.initializer:
+            if one.name == "point_w":
+                inputs["point_x"][:] = 1
+                inputs["point_x"][:, 5] = 3e8
+                weights = np.ones(LAYERS["point"].w, np.float32)
+                weights[:, 5] = 0
+                one.CopyFrom(onnx.numpy_helper.from_array(weights, one.name))
+    onnx.save(model, tmp_path / "net.onnx")
+    np.savez(tmp_path / "inputs.npz", **inputs)
+    arguments = ["run", str(tmp_path / "net.onnx"), "-t", "qemu_pulp", "--inputs", str(tmp_path / "inputs.npz"), "-q"]
+    assert main(arguments) == 0

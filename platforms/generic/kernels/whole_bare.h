@@ -44,9 +44,10 @@ static inline void tilewright_whole_add(tilewright_whole_total *total, const flo
     total->sizes = sizes;
 }
 
-/* The sum if it is known well enough; 0 if not. */
-static inline int tilewright_whole_known(float *sum, const tilewright_whole_total *total, uint32_t top_a, uint32_t top_b, int bits, int share)
+/* The sum, and a bias if any, where it is known well enough; 0 if not. */
+static inline int tilewright_whole_known(float *sum, const tilewright_whole_total *total, uint32_t top_a, uint32_t top_b, int bits, int share,
+                                         const float *bias)
 {
-    *sum = tilewright_whole_real(total->sum, (int)(top_a + top_b) - 252 - 2 * bits);
+    *sum = tilewright_whole_biased(total->sum, (int)(top_a + top_b) - 252 - 2 * bits, bias);
     return total->seen >= (uint64_t)total->sizes << (share + 20);
 }

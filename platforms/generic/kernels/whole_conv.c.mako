@@ -49,14 +49,14 @@ ${f.storage} void ${f.name}(${f.parameters})
                     for (int p = 0; p < many; p++) {
                         int32_t *const window = windows + ${times("p", line.length)};
                         float v;
-                        if (!tilewright_whole_product(&v, window, of_windows[p], weights, of_weights, ${line.length}, ${line.bits}, ${line.share})) {
+                        if (!tilewright_whole_product(&v, window, of_windows[p], weights, of_weights, ${line.length}, ${line.bits}, ${line.share}, ${"b + " + times("g", groups.results) + " + n" if k.bias else "NULL"})) {
                             ${f.name}_window(xg, top, ${plus(times("(first + p)", w.stride), -w.pad)}, window);
                             v = tilewright_whole_exact(0.0f, (const float *)(const void *)window, 1, from, 1, ${line.length}, ${finite});
                             (void)${f.name}_numbers(window);
-                        }
 % if k.bias:
-                        v += b[${times("g", groups.results)} + n];
+                            v += b[${times("g", groups.results)} + n];
 % endif
+                        }
                         to[${times("p", groups.all_results)} + n] = ${k.clamp};
                     }
                 }

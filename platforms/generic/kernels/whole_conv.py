@@ -9,9 +9,8 @@ from tilewright.platform import Call, Constant, DType, KernelMethods, Layout, Ne
 from tilewright.platforms.generic.kernels.blocks import Axis, Groups, axis, cannot_repack, groups_of, joined
 from tilewright.platforms.generic.kernels.conv_f32 import spatial
 from tilewright.platforms.generic.kernels.elements import empty
-from tilewright.platforms.generic.kernels.float_text import clamp_text
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, row_steps
-from tilewright.platforms.generic.kernels.whole_products import BARE, SOURCES, Line, line_of, too_long, tops_of
+from tilewright.platforms.generic.kernels.whole_products import BARE, SOURCES, Line, limited, line_of, too_long, tops_of
 from tilewright.platforms.generic.platform import PLATFORM
 
 
@@ -91,7 +90,7 @@ class WholeConv(KernelMethods):
         line = line_of(groups.weights // groups.results, w.out)
         return WholeConvContext(
             line, h, w, groups, x_channel * groups.channels, x_channel, 2 in call.constants,
-            clamp_text("v", call.node.clamp),
+            limited("v", call.node.clamp),
         )  # fmt: skip
 
 

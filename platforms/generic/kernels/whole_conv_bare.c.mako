@@ -34,15 +34,18 @@ ${f.storage} void ${f.name}(${f.parameters})
                         }
                     }
                 }
-                if (!known || tilewright_whole_known(&v, &total, top, own, ${line.bits}, ${line.share})) {
+                if (!known) {
+% if k.bias:
+                    v += b[${times("g", groups.results)} + n];
+% endif
+                    break;
+                }
+                if (tilewright_whole_known(&v, &total, top, own, ${line.bits}, ${line.share}, ${"b + " + times("g", groups.results) + " + n" if k.bias else "NULL"})) {
                     break;
                 }
                 known = 0;
                 v = 0.0f;
             }
-% if k.bias:
-            v += b[${times("g", groups.results)} + n];
-% endif
             to[n] = ${k.clamp};
         }
     }

@@ -1,22 +1,28 @@
 /* Rows of float32 as whole numbers of 30 bits, all with the exponent of the largest. */
 
+#if defined(__GNUC__)
+#define TILEWRIGHT_WHOLE_AT(at) __builtin_assume_aligned(at, sizeof(float)) /* else bytes are copied one by one */
+#else
+#define TILEWRIGHT_WHOLE_AT(at) (at)
+#endif
+
 static inline uint32_t tilewright_whole_bits(const float *at)
 {
     uint32_t bits;
-    (void)memcpy(&bits, at, sizeof bits);
+    (void)memcpy(&bits, TILEWRIGHT_WHOLE_AT(at), sizeof bits);
     return bits;
 }
 
 static inline int32_t tilewright_whole_load(const float *at)
 {
     int32_t value;
-    (void)memcpy(&value, at, sizeof value);
+    (void)memcpy(&value, TILEWRIGHT_WHOLE_AT(at), sizeof value);
     return value;
 }
 
 static inline void tilewright_whole_store(float *at, int32_t value)
 {
-    (void)memcpy(at, &value, sizeof value);
+    (void)memcpy(TILEWRIGHT_WHOLE_AT(at), &value, sizeof value);
 }
 
 /* The bits of the largest of a row without its sign; of one that is no number where there is one. */

@@ -13,12 +13,12 @@ ${f.storage} void ${f.name}_matrix(const float *a, const float *b, ${"const floa
             const tilewright_whole_line of_column = tilewright_whole_line_of(column, from, ${p.depth}, ${p.b_step}, ${line.bits}, ${line.share});
             for (int r = 0; r < many; r++) {
                 float v;
-                if (!tilewright_whole_product(&v, rows + r * ${p.depth}, of_rows[r], column, of_column, ${p.depth}, ${line.bits}, ${line.share})) {
+                if (!tilewright_whole_product(&v, rows + r * ${p.depth}, of_rows[r], column, of_column, ${p.depth}, ${line.bits}, ${line.share}, ${"&" + k.bias if k.bias else "NULL"})) {
                     v = tilewright_whole_exact(0.0f, a + (row + r) * ${p.a_row}, ${p.a_step}, from, ${p.b_step}, ${p.depth}, of_rows[r].top != 255u && of_column.top != 255u);
-                }
 % if k.bias:
-                v += ${k.bias};
+                    v += ${k.bias};
 % endif
+                }
                 y[(row + r) * ${p.y_row} + n * ${p.y_column}] = ${k.clamp};
             }
         }

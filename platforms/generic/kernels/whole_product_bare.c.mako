@@ -11,14 +11,14 @@ ${f.storage} void ${f.name}(${f.parameters})
             int known = tilewright_whole_ordinary(top, tops[n], ${line.bits});
             if (known) {
                 tilewright_whole_add(&total, from, 1, top, column, tops[n], ${p.depth}, ${line.bits}, ${line.share});
-                known = tilewright_whole_known(&v, &total, top, tops[n], ${line.bits}, ${line.share});
+                known = tilewright_whole_known(&v, &total, top, tops[n], ${line.bits}, ${line.share}, ${"&" + k.bias if k.bias else "NULL"});
             }
             if (!known) {
                 v = tilewright_whole_exact(0.0f, from, 1, column, 1, ${p.depth}, top != 255u && tops[n] != 255u);
-            }
 % if k.bias:
-            v += ${k.bias};
+                v += ${k.bias};
 % endif
+            }
             y[${times("row", p.y_row)} + n] = ${k.clamp};
         }
     }

@@ -3,6 +3,13 @@
  * less than the sizes of both lines together. It is taken where that is less than 2^-20 of the sizes of its products; any
  * other sum is made of floats, so is what is infinite, no number, or far from 1. */
 
+#if defined(__GNUC__)
+/* A number of which the compiler knows no more than its 32 bits: else it multiplies it as one of 64. */
+#define TILEWRIGHT_WHOLE_WORD(value) __asm__("" : "+r"(value))
+#else
+#define TILEWRIGHT_WHOLE_WORD(value) (void)(value)
+#endif
+
 /* The exponent of the largest of a line, and an upper bound of all sizes over 2^share. */
 typedef struct {
     uint32_t top;
@@ -75,6 +82,32 @@ static inline float tilewright_whole_real(int64_t sum, int exponent)
     return real;
 }
 
+/* The float nearest to sum * 2^exponent + bias, if there is one. */
+static inline float tilewright_whole_biased(int64_t sum, int exponent, const float *bias)
+{
+    if (bias != NULL) {
+        const uint32_t word = tilewright_whole_bits(bias), top = word >> 23 & 255u, size = (word & 0x7FFFFFu) | 0x800000u;
+        const int left = (int)top - 150 - exponent;
+        const uint64_t value = left >= 0 ? (uint64_t)size << (left & 63) : left > -24 ? size >> -left : 0u;
+        if (top == 0u || top == 255u || left > 37) {
+            return tilewright_whole_real(sum, exponent) + *bias;
+        }
+        sum += word >> 31 != 0u ? -(int64_t)value : (int64_t)value;
+    }
+    return tilewright_whole_real(sum, exponent);
+}
+
+/* A result of a rectifier, not above a positive float; what is no number stays so. */
+static inline float tilewright_whole_rectified(float value, uint32_t high)
+{
+    uint32_t bits = tilewright_whole_bits(&value);
+    if (bits << 1 <= 0xFF000000u) {
+        bits = bits >> 31 != 0u ? 0u : bits > high ? high : bits;
+        (void)memcpy(&value, &bits, sizeof value);
+    }
+    return value;
+}
+
 /* Whether floats with these exponents and their sums are far from the ends of what floats can be. */
 static inline int tilewright_whole_ordinary(uint32_t top_a, uint32_t top_b, int bits)
 {
@@ -82,9 +115,9 @@ static inline int tilewright_whole_ordinary(uint32_t top_a, uint32_t top_b, int 
     return top_a > 31u && top_a < 255u && top_b > 31u && top_b < 255u && exponent > -101 && exponent < 33;
 }
 
-/* The sum of products of two lines if it is known well enough; 0 if not. */
+/* The sum of products of two lines and of a bias, if any, where it is known well enough; 0 if not. */
 static inline int tilewright_whole_product(float *sum, const int32_t *a, tilewright_whole_line of_a, const int32_t *b, tilewright_whole_line of_b,
-                                           int length, int bits, int share)
+                                           int length, int bits, int share, const float *bias)
 {
     const uint64_t needed = (uint64_t)(of_a.sizes + of_b.sizes) << (share + 20);
     int known = tilewright_whole_ordinary(of_a.top, of_b.top, bits);
@@ -92,7 +125,7 @@ static inline int tilewright_whole_product(float *sum, const int32_t *a, tilewri
         const int64_t total = tilewright_whole_dot(a, b, length);
         const uint64_t size = total < 0 ? (uint64_t)0 - (uint64_t)total : (uint64_t)total;
         known = size >= needed || tilewright_whole_reaches(a, b, length, needed);
-        *sum = tilewright_whole_real(total, (int)(of_a.top + of_b.top) - 252 - 2 * bits);
+        *sum = tilewright_whole_biased(total, (int)(of_a.top + of_b.top) - 252 - 2 * bits, bias);
     }
     return known;
 }
@@ -102,8 +135,8 @@ static inline float tilewright_whole_exact(float sum, const float *a, int a_step
 {
     for (int i = 0; i < length; i++) {
         float left, right;
-        (void)memcpy(&left, a + i * a_step, sizeof left);
-        (void)memcpy(&right, b + i * b_step, sizeof right);
+        (void)memcpy(&left, TILEWRIGHT_WHOLE_AT(a + i * a_step), sizeof left);
+        (void)memcpy(&right, TILEWRIGHT_WHOLE_AT(b + i * b_step), sizeof right);
         if (!finite || ((tilewright_whole_bits(a + i * a_step) << 1) != 0u && (tilewright_whole_bits(b + i * b_step) << 1) != 0u)) {
             sum += left * right;
         }

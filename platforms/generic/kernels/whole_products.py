@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands
+from tilewright.platform import Array, Call, Clamp, Constant, DType, KernelMethods, Needs, Operands
 from tilewright.platforms.generic.kernels.dense_f32 import DenseF32, memory_order, weights_of
 from tilewright.platforms.generic.kernels.elements import empty
 from tilewright.platforms.generic.kernels.float_text import clamp_text
@@ -48,6 +48,13 @@ def line_of(length: int, lines: int) -> Line:
 def too_long(length: int) -> str | None:
     """None for sums that whole numbers can make, or why not."""
     return f"sums of {length} products are too long, {LONGEST} are the most" if length > LONGEST else None
+
+
+def limited(value: str, clamp: Clamp | None) -> str:
+    """A result within the limits of the activation behind its layer, compared as integers where it is a rectifier."""
+    if clamp is None or clamp.low != 0.0 or not clamp.high > 0.0:
+        return clamp_text(value, clamp)
+    return f"tilewright_whole_rectified({value}, 0x{int(np.float32(clamp.high).view(np.uint32)):08X}u)"
 
 
 @dataclass(frozen=True)
@@ -133,7 +140,7 @@ def _dense(call: Call) -> WholeProductContext:
     rows = call.tensor(0).elements // depth
     product = TwoOperands((), rows, depth, columns, depth, 1, 1, depth, columns, 1)
     bias = "bias[n]" if 2 in call.constants else ""
-    return WholeProductContext(line_of(depth, rows), product, "w", bias, clamp_text("v", call.node.clamp))
+    return WholeProductContext(line_of(depth, rows), product, "w", bias, limited("v", call.node.clamp))
 
 
 @PLATFORM.kernel(
@@ -162,7 +169,7 @@ class WholeMatMul(KernelMethods):
     def context(self, operands: Operands) -> WholeProductContext:
         """The numbers of the product."""
         product = two_operands(operands)
-        clamp = clamp_text("v", operands.call.node.clamp)
+        clamp = limited("v", operands.call.node.clamp)
         return WholeProductContext(line_of(product.depth, product.rows), product, product.place("b"), "", clamp)
 
 
