@@ -113,7 +113,7 @@ def test_sums_that_whole_numbers_do_not_know(case: str, tmp_path: Path) -> None:
     if case == "apart":  # the large elements meet weights of 0, every sum is one of small numbers
         for one in model.graph.initializer:
             if one.name == "point_w":
-                inputs["point_x"][:] = 1
+                inputs["point_x"][:] = 1.3
                 inputs["point_x"][:, 5] = 3e8
                 weights = np.ones(LAYERS["point"].w, np.float32)
                 weights[:, 5] = 0
