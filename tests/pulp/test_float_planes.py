@@ -102,7 +102,7 @@ def test_sums_that_whole_numbers_do_not_know(case: str, tmp_path: Path) -> None:
     board_or_skip("qemu_pulp")
     layers, draw = ("same", "depthwise", "point", "signal"), np.random.default_rng(7)
     model = network(list(layers))
-    inputs = {f"{name}_x": draw.standard_normal(LAYERS[name].x).astype(np.float32) for name in layers}
+    inputs: dict[str, Any] = {f"{name}_x": draw.standard_normal(LAYERS[name].x).astype(np.float32) for name in layers}
     for values in inputs.values():
         flat = values.reshape(-1)
         if case == "zeros":
