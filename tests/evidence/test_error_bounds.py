@@ -19,6 +19,7 @@ from tilewright.evidence.error_bounds.compose import (
     require_complete,
 )
 from tilewright.evidence.error_bounds.elementwise import limited
+from tilewright.evidence.error_bounds.in_order import in_order
 from tilewright.evidence.error_bounds.likely import likely_errors
 from tilewright.evidence.error_bounds.rules import rule_for
 from tilewright.evidence.error_bounds.value import Known, Step
@@ -140,6 +141,23 @@ def test_float32_alone_stays_inside_of_its_rounding() -> None:
         assert 0 < off.max()
         assert (off <= step.known.error).all()
         assert step.known.error.max() < 200 * off.max()
+
+
+def test_sums_in_order_round_by_what_operands_may_have_become() -> None:
+    """Just below two a half distance is 2^-24; what the operands are off lifts the sums of two terms beyond it."""
+    call, _ = _call(Case("Gemm", ((1, 4), (4, 1)), 1), np.random.default_rng(1))
+    call = replace(call, constants={1: np.ones((4, 1), np.float32)})
+    x = np.array([[1.0, 1.0 - 2.0**-20, 0.0, 0.0]])
+    steps = []
+    for error in (0.0, 2.0**-12):
+        operands = [Known(x, x, np.where(x > 0, error, 0.0)), Known(*[np.ones((4, 1))] * 2, np.zeros((4, 1)))]
+        rule = rule_for(call)
+        assert not isinstance(rule, str)
+        step = rule(call, operands, 1e-6)
+        assert isinstance(step, Step)
+        steps.append(in_order(call, operands[0], replace(step, rounding=np.ones((1, 1)), spread=np.ones((1, 1)))))
+    exact, off = (float(step.rounding.max()) for step in steps)
+    assert off - exact >= 2.0**-24  # the second sum, which may be two and more
 
 
 def test_a_limit_that_an_error_crosses_passes_all_of_it() -> None:

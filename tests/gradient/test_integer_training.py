@@ -16,7 +16,7 @@ from quantise import quantise
 from tilewright.cli import main
 from tilewright.errors import MismatchError, TilewrightError, UnsupportedError, UnsupportedNode, UsageError
 from tilewright.frontend.load import load
-from tilewright.gradient.curves import Curves
+from tilewright.gradient.curves import Curves, with_divergence
 from tilewright.gradient.integers.training import trainings_in_integers
 from tilewright.gradient.network import Network
 from tilewright.gradient.optimisers import Optimiser
@@ -191,6 +191,23 @@ def test_integers_are_to_come_half_of_the_way() -> None:
     assert isinstance(Curves((1.7,) * 60, falling, still).verdict("net"), MismatchError)
     assert Curves((1.9,) * 60, (2.1,) * 60, still).verdict("net") is None
     assert Curves((1.9,) * 20, falling[:20], still).verdict("net") is None
+
+
+def test_calls_that_differ_while_the_loss_explodes_are_said_to_diverge() -> None:
+    failure = MismatchError(
+        "the calls of 'net' differ from onnxruntime", why="the first that does is call 4", fix="pair"
+    )
+    (told,) = [with_divergence(failure, losses) for losses in [(2.0, 3.0, 16.0, 9.0)]]
+    assert told is not None
+    assert str(told) == (
+        "the calls of 'net' differ from onnxruntime: the first that does is call 4; the loss grows from 2 to 16 in step "
+        "2: this training diverges, and each step enlarges what roundings differ by; lower --learning-rate, and compare "
+        "again"
+    )
+    assert "from 2 to nan in step 1" in str(with_divergence(failure, (2.0, float("nan"))))
+    assert with_divergence(failure, (2.0, 7.0)) is failure
+    assert with_divergence(failure, ()) is failure
+    assert with_divergence(None, (2.0, 16.0)) is None
 
 
 @pytest.mark.parametrize(("options", "kind", "words"), [

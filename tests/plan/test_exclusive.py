@@ -21,6 +21,7 @@ from tilewright.memory.check_guards import check_guards
 from tilewright.memory.placed import PlacedPlan
 from tilewright.memory.planner import place_plan
 from tilewright.plan.exclusive import Use, Value, pauses, stretches
+from tilewright.plan.plan import Instruction
 from tilewright.plugins import platform
 
 RANDOM = np.random.default_rng(3)
@@ -86,6 +87,22 @@ def test_turns_of_a_loop_leave_what_they_carry_in_place_and_move_nothing() -> No
     left = [left_to_do(many, i) for i in many.plan.instructions if i.name.endswith("/out/taken")]
     assert len(left) == 9
     assert left[:-1] == [None] * 8, "a turn moves what it carries"
+
+
+def test_a_choice_of_which_one_side_lies_in_place_moves_the_other_alone() -> None:
+    placed = placed_on("generic", network("then", "else"))
+    (choice,) = [i for i in placed.plan.instructions if chooses(i.call)]
+    yes, no = choice.inputs[1:]
+    (asked_first,) = {guard.slot for guard in left_to_do(_apart(placed, no, choice), choice) or ()}
+    assert left_to_do(_apart(placed, no, choice), choice) == frozenset({Guard(asked_first, False)})
+    assert left_to_do(_apart(placed, yes, choice), choice) == frozenset({Guard(asked_first, True)})
+
+
+def _apart(placed: PlacedPlan, side: int, choice: Instruction) -> PlacedPlan:
+    """Both sides where the choice lies, but for one of them."""
+    at = placed.slot_offsets[choice.outputs[0]]
+    together = dict.fromkeys(choice.inputs[1:], at) | {side: at + 4096}
+    return replace(placed, slot_offsets={**placed.slot_offsets, **together})
 
 
 def test_a_side_that_always_runs_does_not_lie_over_the_other() -> None:

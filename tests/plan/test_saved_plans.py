@@ -33,6 +33,16 @@ def test_a_saved_plan_computes_the_same(network: Callable[[str], Any], tmp_path:
         assert np.array_equal(one, same)
 
 
+def test_kernels_come_back_as_the_core_with_vectors_saw_them(tmp_path: Path) -> None:
+    """C that is made of a loaded plan has `restrict` where that of the plan itself has it."""
+    plan = plan_of(chain(["Relu", "Exp"]))
+    seen = [replace(i, kernel=i.kernel.on_core({"simd"}, ())) for i in plan.instructions]
+    save_plan(replace(plan, instructions=tuple(seen)), tmp_path / "plan")
+    again = load_plan(tmp_path / "plan")
+    assert [i.kernel for i in again.instructions] == [i.kernel for i in seen]
+    assert all(i.kernel.vectorised for i in again.instructions)
+
+
 def test_the_same_plan_gives_the_same_bytes(tmp_path: Path) -> None:
     for name in ("a", "b"):
         save_plan(plan_of(chain(["Relu", "Add", "Exp"])), tmp_path / name)

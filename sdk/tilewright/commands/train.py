@@ -98,6 +98,7 @@ def execute(arguments: argparse.Namespace) -> Answer:
     """Differentiate, compile both networks into one image, write; train in the simulator where that is asked for."""
     from tilewright.commands.training_text import steps_told, told
     from tilewright.compile import write_files
+    from tilewright.gradient.curves import with_divergence
     from tilewright.output.staged import staged
     from tilewright.output.written import hashes, listed, protection
     from tilewright.report.build import dumps
@@ -124,7 +125,7 @@ def execute(arguments: argparse.Namespace) -> Answer:
             frames = _frames(arguments, made, bundle)
             done = _simulated(arguments, bundle, target, folder, frames)
             report, curves = _with_run(bundle, done.report), _curves(arguments, made, bundle, frames, done.losses)
-            failure = mismatch(done.report) or curves.verdict(made.name)
+            failure = with_divergence(mismatch(done.report), done.losses) or curves.verdict(made.name)
         report = replace(report, training=_report(arguments, planned, curves, layers))
         report = replace(report, files={**listed(arguments.output), **hashes(folder)})
         (folder / "report.json").write_text(dumps(report.to_json()), encoding="utf-8")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf, isfinite
 from statistics import fmean as mean
 
 from tilewright.errors import MismatchError
@@ -19,6 +20,8 @@ LAST = 3
 """The loss that is reached is the mean of the last of so many parts of the steps."""
 FEWEST = 30
 """Fewer steps say nothing."""
+EXPLODES = 4
+"""A loss of so many times the first one is that of a training that diverges."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,20 @@ class Curves:
             f"without any step {first:.4f}",
             fix="lower --learning-rate, give more samples, or train the float network",
         )
+
+
+def with_divergence(failure: MismatchError | None, losses: Sequence[float]) -> MismatchError | None:
+    """An error of calls that differ, which says so where the losses explode: each step then enlarges what roundings
+    differ by, and no two machines end alike."""
+    worst = max(range(len(losses)), key=lambda step: losses[step] if isfinite(losses[step]) else inf, default=0)
+    if failure is None or not losses or losses[worst] <= EXPLODES * losses[0]:
+        return failure
+    return MismatchError(
+        failure.what,
+        why=f"{failure.why}; the loss grows from {losses[0]:.4g} to {losses[worst]:.4g} in step {worst}: this training "
+        "diverges, and each step enlarges what roundings differ by",
+        fix="lower --learning-rate, and compare again",
+    )
 
 
 def last_part(losses: Sequence[object]) -> int:

@@ -7,7 +7,7 @@ platform: a plan whose kernel is gone is refused.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -101,7 +101,8 @@ class _Writer:
         if isinstance(value, Operator):
             return {"operator": [value.name, value.domain]}
         if isinstance(value, Kernel):
-            return {"kernel": [value.platform, value.name, value.op, list(value.types[0]), list(value.types[1])]}
+            types = [list(value.types[0]), list(value.types[1])]
+            return {"kernel": [value.platform, value.name, value.op, *types, *([True] if value.vectorised else [])]}
         if isinstance(value, tuple | list):
             return [self.plain(item) for item in value]
         if isinstance(value, Mapping):
@@ -159,14 +160,14 @@ def _operator(named: tuple[Any, ...]) -> Operator:
 
 
 def _kernel(named: tuple[Any, ...]) -> Kernel:
-    home, name, op, inputs, outputs = named
+    home, name, op, inputs, outputs, *vectorised = named
     try:
         offered = kernels_of(platform(home))
     except (PlatformError, TilewrightError) as error:
         raise ValueError(f"platform '{home}' is not installed") from error
     for kernel in offered:
         if (kernel.platform, kernel.name, kernel.op, kernel.types) == (home, name, op, (inputs, outputs)):
-            return kernel
+            return replace(kernel, vectorised=True) if vectorised else kernel
     raise ValueError(f"platform '{home}' has no kernel '{name}' for {op} any more")
 
 
