@@ -200,9 +200,9 @@ def test_calls_that_differ_while_the_loss_explodes_are_said_to_diverge() -> None
     (told,) = [with_divergence(failure, losses) for losses in [(2.0, 3.0, 16.0, 9.0)]]
     assert told is not None
     assert str(told) == (
-        "the calls of 'net' differ from onnxruntime: the first that does is call 4; the loss grows from 2 to 16 in step "
-        "2: this training diverges, and each step enlarges what roundings differ by; lower --learning-rate, and compare "
-        "again"
+        "the calls of 'net' differ from onnxruntime: the first that does is call 4; the loss grows from 2 to 16 in "
+        "step 2: this training diverges, and each step enlarges what roundings differ by; lower --learning-rate, and "
+        "compare again"
     )
     assert "from 2 to nan in step 1" in str(with_divergence(failure, (2.0, float("nan"))))
     assert with_divergence(failure, (2.0, 7.0)) is failure

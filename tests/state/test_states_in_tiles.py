@@ -12,7 +12,7 @@ import pytest
 from graphs import node, onnx_model
 from tilewright.compile import Compiled, compile_model, write
 from tilewright.errors import TilewrightError
-from tilewright.memory.check_states import check_states
+from tilewright.memory.check_states import _port, check_states
 from tilewright.memory.placed import PlacedPlan
 from tilewright.options import CompileOptions, StateWish
 from tilewright.plan.aliasing.states import settle_states
@@ -138,6 +138,13 @@ def test_the_checker_follows_tiles(
     check_states(found)
     with pytest.raises(TilewrightError, match=fault):
         check_states(_planted(found, plant))
+
+
+def test_a_buffer_that_one_stage_leaves_to_the_next_is_its_result_and_the_next_ones_operand(tmp_path: Path) -> None:
+    plan = _compiled(DECAY, 10, tmp_path, 16384).plan
+    (schedule,) = (i.schedule for i in plan.instructions if i.schedule is not None and len(i.schedule.stages) == 2)
+    handed = {_port(stage, one) for stage in schedule.stages for one in stage.operands if one.kind == "local"}
+    assert handed == {("decay", "output", 0), ("add", "input", 0)}
 
 
 def test_a_tile_that_loads_what_one_before_has_stored_forbids_one_place(tmp_path: Path) -> None:
