@@ -173,6 +173,10 @@ class KernelMethods:
         """
         return False
 
+    def adds_planes(self, operands: Operands) -> bool:
+        """True where a convolution that adds in order goes channel by channel, in each place by place."""
+        return False
+
 
 class TiledKernelMethods(KernelMethods, ABC):
     """What a kernel answers that computes one tile in the compute level, on all cores; see docs/tiling.md.

@@ -109,6 +109,10 @@ class ConvFpu(KernelMethods):
         """Sums stay in registers from the bias to the last product."""
         return True
 
+    def adds_planes(self, operands: Operands) -> bool:
+        """Where rows of planes slide through the registers."""
+        return self.context(operands).slide is not None
+
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Starts and weights by four channels, and zeros for taps outside."""
         weights, _ = spatial(operands.call)

@@ -23,7 +23,7 @@ from tilewright.evidence.error_bounds.compose import (
     over_ranges,
     require_complete,
 )
-from tilewright.evidence.error_bounds.in_order import Order
+from tilewright.evidence.error_bounds.in_order import Order, by_planes
 from tilewright.evidence.error_bounds.likely import CHANCE, likely_errors
 from tilewright.evidence.error_bounds.moves import moves
 from tilewright.evidence.error_bounds.rules import PRODUCTS
@@ -32,6 +32,7 @@ from tilewright.model import Array, Model
 from tilewright.ops.codes import Converts
 from tilewright.ops.operator import Call
 from tilewright.plan.plan import ExecutionPlan
+from tilewright.platform import KernelMethods, Operands
 from tilewright.report.collect import numerics_of
 from tilewright.report.text import printable
 from tilewright.rows.chain import RowChain
@@ -121,13 +122,22 @@ def declared_orders(plan: ExecutionPlan) -> Orders:
             continue
         if isinstance(one.kernel.methods, RowChain):
             stages = one.kernel.methods.stages
-            names = (s.node.call.node.name for s in stages if s.kernel.methods.adds_in_order(s.node.call))
-            orders |= dict.fromkeys(names, ())
+            added = (s for s in stages if s.kernel.methods.adds_in_order(s.node.call))
+            orders |= {s.node.call.node.name: _conv_order(s.band.operands, s.kernel.methods) for s in added}
         elif one.kernel.methods.adds_in_order(one.call):
             layout = plan.slots[one.inputs[0]].layout
-            moved = one.call.node.op in PRODUCTS and not layout.is_default
-            orders[one.name] = tuple(layout.pack(np.arange(layout.elements)).tolist()) if moved else ()
+            if one.call.node.op in PRODUCTS and not layout.is_default:
+                orders[one.name] = tuple(layout.pack(np.arange(layout.elements)).tolist())
+            else:
+                layouts = {one.call.tensor(0).name: layout}
+                orders[one.name] = _conv_order(Operands(one.call, layouts), one.kernel.methods)
     return orders
+
+
+def _conv_order(operands: Operands, methods: KernelMethods) -> Order:
+    """The terms of a convolution as its kernel adds them; empty in the order that all others add in."""
+    call = operands.call
+    return tuple(by_planes(call.constants[1])) if call.node.op == "Conv" and methods.adds_planes(operands) else ()
 
 
 def _call_named(made: Mapping[str, Call], node: str) -> Call | None:

@@ -8,6 +8,7 @@ term that is zero for certain rounds nothing. What operands and sums are off the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -40,13 +41,14 @@ class Sum:
 Of = Callable[[Array], Array]
 """What is taken of the weights: themselves, their sizes, or where they are."""
 Order = Sequence[int]
-"""The inputs of a matrix product as they lie in memory; empty where they lie one behind the other."""
+"""The inputs of a matrix product as they lie in memory, the terms of a convolution as they are added; empty where inputs
+lie one behind the other, and where a convolution adds place by place, in each the channels."""
 
 
 def sum_of(call: Call, x: Array, order: Order, of: Of = np.asarray) -> Sum | None:
     """The sum of a call over its operand, in doubles; None for what no kernel declares an order of."""
     if call.node.op == "Conv":
-        return _conv(call, x, of)
+        return _conv(call, x, order, of)
     if call.node.op in MEANS:
         return _mean(call, x)
     if call.real("alpha", 1.0) == call.real("beta", 1.0) == 1.0 and not call.integer("transA", 0):
@@ -91,8 +93,15 @@ def half_distance(size: Array) -> Array:
     return half
 
 
-def _conv(call: Call, x: Array, of: Of) -> Sum:
-    """Place by place, then channel by channel of a group."""
+def by_planes(weights: Array) -> Order:
+    """The terms of a convolution channel by channel of a group, in each place by place of the window."""
+    channels = weights.shape[1]
+    places = math.prod(weights.shape[2:])
+    return [place * channels + channel for channel in range(channels) for place in range(places)]
+
+
+def _conv(call: Call, x: Array, order: Order, of: Of) -> Sum:
+    """Place by place, then channel by channel of a group, where no other order is given."""
     weights, bias = of(call.constants[1].astype(np.float64)), call.constants.get(2)
     window, groups = conv_window(call), call.integer("group", 1)
     ones = (1,) * len(window.outs)
@@ -100,12 +109,12 @@ def _conv(call: Call, x: Array, of: Of) -> Sum:
     split = weights.reshape(groups, -1, *weights.shape[1:])
 
     def products() -> Iterator[Array]:
-        for tap in window.taps():
+        taps, channels = list(window.taps()), weights.shape[1]
+        for term in order or range(len(taps) * channels):
+            tap, channel = taps[term // channels], term % channels
             seen = tap_view(source, window, tap).reshape(x.shape[0], groups, 1, -1, *window.outs)
-            kernel = last_axes(split, *tap)
-            for channel in range(weights.shape[1]):
-                factors = kernel[..., channel].reshape(1, groups, -1, *ones)
-                yield (seen[:, :, :, channel] * factors).reshape(x.shape[0], weights.shape[0], *window.outs)
+            factors = last_axes(split, *tap)[..., channel].reshape(1, groups, -1, *ones)
+            yield (seen[:, :, :, channel] * factors).reshape(x.shape[0], weights.shape[0], *window.outs)
 
     return Sum(np.zeros(1) if bias is None else bias.astype(np.float64).reshape(-1, *ones), products(), None)
 
