@@ -150,7 +150,7 @@ def test_sums_in_order_round_by_what_operands_may_have_become() -> None:
     x = np.array([[1.0, 1.0 - 2.0**-20, 0.0, 0.0]])
     steps = []
     for error in (0.0, 2.0**-12):
-        operands = [Known(x, x, np.where(x > 0, error, 0.0)), Known(*[np.ones((4, 1))] * 2, np.zeros((4, 1)))]
+        operands = [Known(x, x, np.where(x > 0, error, 0.0)), Known(np.ones((4, 1)), np.ones((4, 1)), np.zeros((4, 1)))]
         rule = rule_for(call)
         assert not isinstance(rule, str)
         step = rule(call, operands, 1e-6)

@@ -101,7 +101,7 @@ class _Writer:
         if isinstance(value, Operator):
             return {"operator": [value.name, value.domain]}
         if isinstance(value, Kernel):
-            types = [list(value.types[0]), list(value.types[1])]
+            types: list[Json] = [list(value.types[0]), list(value.types[1])]
             return {"kernel": [value.platform, value.name, value.op, *types, *([True] if value.vectorised else [])]}
         if isinstance(value, tuple | list):
             return [self.plain(item) for item in value]

@@ -41,8 +41,8 @@ class Sum:
 Of = Callable[[Array], Array]
 """What is taken of the weights: themselves, their sizes, or where they are."""
 Order = Sequence[int]
-"""The inputs of a matrix product as they lie in memory, the terms of a convolution as they are added; empty where inputs
-lie one behind the other, and where a convolution adds place by place, in each the channels."""
+"""The inputs of a matrix product as they lie in memory, the terms of a convolution as they are added; empty where
+inputs lie one behind the other, and where a convolution adds place by place, in each the channels."""
 
 
 def sum_of(call: Call, x: Array, order: Order, of: Of = np.asarray) -> Sum | None:
