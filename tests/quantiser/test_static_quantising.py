@@ -22,7 +22,7 @@ from tilewright.quantiser.static.codes import Range, coded_weights, coding
 from tilewright.quantiser.static.costs import PACKED, needs, report_of
 from tilewright.quantiser.static.equalise import pairs_of
 from tilewright.quantiser.static.inside import inside
-from tilewright.quantiser.static.network import prepared
+from tilewright.quantiser.static.network import prepared, products_of
 from tilewright.quantiser.static.points import points_of
 from tilewright.quantiser.static.quantise import Basis, Quantised, Types, basis_of, quantised
 from tilewright.quantiser.static.samples import Samples, divided
@@ -273,7 +273,7 @@ def test_a_promise_of_a_network_without_classes_is_of_its_error(
         ("flash={base-8000}", 0, "4-bit layers"),
         ("flash={base},cycles=100M", 0, "16-bit tensors"),
         ("flash=2K", 4, "no types of layers fit the budget: flash needs"),
-        ("rom=2K", 2, "target 'host' has no level of this name; its words are ram, flash, cycles"),
+        ("rom=2K", 2, "target 'host' has no level of this name; its words are flash, ram, cycles"),
         ("ram", 2, "there is no NAME=SIZE in it"),
     ],
 )
@@ -304,6 +304,28 @@ def test_a_budget_chooses_types(
             tmp_path / "q.onnx", PACKED if "cycles" not in budget else CompileOptions(), load_target("host")
         ).report
         assert needs(report)["flash"] <= flash + (4000 if "cycles" in budget else -8000)
+
+
+@pytest.mark.parametrize(
+    ("budget", "code", "later"), [("flash=2K", 4, "budget.choosable_of"), ("rom=2K", 2, "quantise.basis_of")]
+)
+def test_what_no_budget_allows_is_told_before_anything_is_measured(
+    budget: str, code: int, later: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"tilewright.quantiser.static.{later}", None)
+    onnx.save(wide_network(), tmp_path / "m.onnx")
+    np.savez(tmp_path / "x.npz", x=drawn_rows())
+    words = ["quantize", str(tmp_path / "m.onnx"), "--calibrate", str(tmp_path / "x.npz"), "-t", "host", "-q"]
+    assert main([*words, "-o", str(tmp_path / "q.onnx"), "--budget", budget]) == code
+
+
+def test_networks_that_multiply_much_are_tried_on_fewer_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, division = load(wide_network()), divided(Samples({"x": drawn_rows()}, None))
+    assert products_of(model) == 64 * 400 + 400 * 8
+    assert wide_basis().judge.samples.count == division.measured.count == 16
+    for name, value in (("TRIAL_PRODUCTS", 10 * 28_800), ("FEWEST", 4)):
+        monkeypatch.setattr(f"tilewright.quantiser.static.quantise.{name}", value)
+    assert basis_of(model, division).judge.samples.count == 10
 
 
 def test_a_front_without_a_budget_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -56,7 +56,7 @@ def execute(arguments: argparse.Namespace) -> Answer:
     from tilewright.errors import UsageError
     from tilewright.frontend.load import load
     from tilewright.output.staged import write_bytes, write_text
-    from tilewright.quantiser.static.budget import budget_of, within_budget
+    from tilewright.quantiser.static.budget import budget_of, check_words, within_budget
     from tilewright.quantiser.static.drop import METRICS, check_kept, promise_of, within
     from tilewright.quantiser.static.quantise import Types, basis_of, built
     from tilewright.quantiser.static.samples import divided, read_samples
@@ -74,6 +74,9 @@ def execute(arguments: argparse.Namespace) -> Answer:
     budget = budget_of(arguments.budget) if arguments.budget else None
     if (budget is None) != (arguments.target is None):
         raise UsageError("--budget and -t", why="a budget is checked on a target", fix="pass both or neither")
+    target = None if arguments.target is None else load_target(arguments.target)
+    if budget is not None and target is not None:
+        check_words(budget, target)
     if arguments.metric is not None and arguments.drop is None:
         raise UsageError("--metric", why="it is what a promise is judged by", fix="also pass --drop")
     if arguments.metric not in (None, *METRICS):
@@ -91,9 +94,9 @@ def execute(arguments: argparse.Namespace) -> Answer:
         stage("choosing ranges")
         basis = basis_of(model, division)
         front = None
-        if budget is not None:
+        if budget is not None and target is not None:
             stage(f"choosing types for {arguments.target}")
-            front = within_budget(basis, division.measured, budget, load_target(arguments.target))
+            front = within_budget(basis, division.measured, budget, target)
         stage("checking on samples that are held out")
         if front is not None:
             result = built(basis, front.taken.types, division.held_out)

@@ -67,6 +67,17 @@ def budget_of(texts: list[str]) -> dict[str, int]:
     return budget
 
 
+def check_words(budget: Mapping[str, int], target: Target) -> None:
+    """UsageError for a word that is neither a level of memory of the target nor its cycles."""
+    known = (*target.memories, CYCLES)
+    for name in budget:
+        if name not in known:
+            raise UsageError(
+                f"--budget {name}", why=f"target '{target.name}' has no level of this name",
+                fix="its words are " + ", ".join(known),
+            )  # fmt: skip
+
+
 def _count(text: str) -> int:
     factor = {"K": 10**3, "M": 10**6, "G": 10**9}.get(text[-1:].upper(), 1)
     digits = text[:-1] if factor > 1 else text
@@ -77,13 +88,10 @@ def _count(text: str) -> int:
 
 def within_budget(basis: Basis, samples: Samples, budget: Mapping[str, int], target: Target) -> Front:
     """The types with which the network fits the budget and loses least; DoesNotFit where none does."""
-    choosable = choosable_of(basis, samples, target)
-    for name in budget:
-        if name not in choosable.costs.base:
-            raise UsageError(
-                f"--budget {name}", why=f"target '{target.name}' has no level of this name",
-                fix="its words are " + ", ".join(choosable.costs.base),
-            )  # fmt: skip
+    costs = costs_of(basis, target)
+    if chosen_for(Choosable(costs, 1.0, dict.fromkeys(costs.narrow, 1), dict.fromkeys(costs.wide, 0)), budget) is None:
+        raise _too_small(basis, costs, budget)  # before what each change loses is measured, which takes far longer
+    choosable = choosable_of(basis, samples, costs)
     limits = dict(budget)
     for _ in range(ROUNDS):
         chosen = chosen_for(choosable, limits)
@@ -94,12 +102,12 @@ def within_budget(basis: Basis, samples: Samples, budget: Mapping[str, int], tar
         if not over:
             return Front(_front(choosable, budget, chosen), chosen, measured)
         limits = {name: limit - over.get(name, 0) for name, limit in limits.items()}
-    raise _too_small(basis, choosable, budget)
+    raise _too_small(basis, costs, budget)
 
 
-def choosable_of(basis: Basis, samples: Samples, target: Target) -> Choosable:
+def choosable_of(basis: Basis, samples: Samples, costs: Costs) -> Choosable:
     """Measure every change by itself."""
-    measure, costs = Measure(basis, samples), costs_of(basis, target)
+    measure = Measure(basis, samples)
     before = max(measure.before, 1e-20)
 
     def parts(noise: float) -> int:
@@ -177,15 +185,14 @@ def _front(choosable: Choosable, budget: Mapping[str, int], taken: Chosen) -> tu
     return tuple(points[key] for key in sorted(points))
 
 
-def _too_small(basis: Basis, choosable: Choosable, budget: Mapping[str, int]) -> DoesNotFit:
+def _too_small(basis: Basis, costs: Costs, budget: Mapping[str, int]) -> DoesNotFit:
     """The error, with what the smallest network needs and which layers need most of it."""
-    costs = choosable.costs
     least = {name: min(costs.base[name], costs.smallest[name]) for name in costs.base}
     short = [name for name, limit in budget.items() if least[name] > limit] or list(budget)
     tensors = basis.model.tensors
     layers = sorted(basis.points.weighted, key=lambda one: (-tensors[one.weights].elements, one.node))[:NAMED]
     named = ", ".join(f"'{one.node}' {tensors[one.weights].elements // 2:,} B of weights in 4 bits" for one in layers)
-    moment = max(choosable.costs.live, key=lambda sizes: sum(sizes.values()), default={})
+    moment = max(costs.live, key=lambda sizes: sum(sizes.values()), default={})
     held = ", ".join(f"'{name}' {size:,} B" for name, size in sorted(moment.items(), key=lambda one: -one[1])[:NAMED])
     return DoesNotFit(
         "no types of layers fit the budget",

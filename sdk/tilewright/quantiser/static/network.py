@@ -5,12 +5,24 @@ from __future__ import annotations
 from tilewright.errors import UnsupportedError
 from tilewright.model import Model
 from tilewright.ops.codes import Products
-from tilewright.ops.registry import codes_of
+from tilewright.ops.products import multiply_accumulates
+from tilewright.ops.registry import call_of, codes_of
 from tilewright.passes import batch_norm, dead, driver, fold, identity
 from tilewright.passes.quantise.forms import to_qdq
 from tilewright.passes.quantise.kinds import has_quantisation
 
 PREPARATION = (dead, fold, identity, batch_norm)
+
+
+def products_of(model: Model) -> int:
+    """How much one call of the network multiplies, at least 1."""
+    total = 0
+    for node in model.nodes:
+        operands = tuple(model.tensors[name] if name else None for name in node.inputs)
+        constants = {place: model.constants[name] for place, name in enumerate(node.inputs) if name in model.constants}
+        results = tuple(model.tensors[name] for name in node.outputs if name)
+        total += multiply_accumulates(call_of(node, operands, results, constants, model.opset))
+    return max(total, 1)
 
 
 def prepared(model: Model) -> Model:

@@ -11,7 +11,7 @@ from tilewright.quantiser.static.accuracy import Integers, Score, integers_of, s
 from tilewright.quantiser.static.bias import corrected
 from tilewright.quantiser.static.equalise import equalised, pairs_of
 from tilewright.quantiser.static.masks import with_finite_masks
-from tilewright.quantiser.static.network import prepared
+from tilewright.quantiser.static.network import prepared, products_of
 from tilewright.quantiser.static.pairs import with_forms
 from tilewright.quantiser.static.points import Points, points_of
 from tilewright.quantiser.static.samples import Division, Samples
@@ -20,8 +20,9 @@ from tilewright.quantiser.static.statistics import Run, Statistics, extremes, me
 from tilewright.quantiser.static.trial import session_of
 from tilewright.quantiser.static.write import Choice, written
 
-TRIALS = 64
-"""Samples of a trial; ranges are measured on all that are not held out."""
+TRIALS, TRIAL_PRODUCTS, FEWEST = 64, 1 << 32, 16
+"""Samples of a trial, less where they multiply more than so often, down to the fewest: each tensor is tried by running
+the whole network. Ranges are measured on all that are not held out."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,8 @@ def basis_of(model: Model, division: Division) -> Basis:
     """Prepare and measure the network, and choose its ranges."""
     real = prepared(model)
     points = points_of(real)
-    judge = Judge(real, division.measured.first(TRIALS))
+    count = max(FEWEST, min(TRIALS, TRIAL_PRODUCTS // products_of(real)))
+    judge = Judge(real, division.measured.first(count))
     real, was_equalised = nearest_equalised(real, points, judge)
     real, statistics = with_finite_masks(real, statistics_of(real, points, division.measured))
     search = searched(real, points, ranges_of(points, statistics), judge)

@@ -11,14 +11,15 @@ from tilewright.ops.registry import codes_of
 from tilewright.passes.quantise.kinds import limits
 from tilewright.quantiser.static.accuracy import Integers, integers_of, noise_of
 from tilewright.quantiser.static.inside import inside
+from tilewright.quantiser.static.network import products_of
 from tilewright.quantiser.static.points import Group
 from tilewright.quantiser.static.quantise import Basis, Types, choice_of
 from tilewright.quantiser.static.samples import Samples
 from tilewright.quantiser.static.trial import decibels, session_of
 from tilewright.quantiser.static.write import written
 
-FEW = 16
-"""Samples of a measurement: NumPy takes milliseconds for each."""
+FEW, FEW_PRODUCTS, FEWEST = 16, 1 << 28, 4
+"""Samples of a measurement, less where they multiply more than so often, down to the fewest: NumPy computes them."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,8 @@ class Measure:
     """Noise over signal of codes with some types, against the float network, over a few samples."""
 
     def __init__(self, basis: Basis, samples: Samples) -> None:
-        self.basis, self.samples = basis, samples.first(FEW)
+        count = max(FEWEST, min(FEW, FEW_PRODUCTS // products_of(basis.model)))
+        self.basis, self.samples = basis, samples.first(count)
         names = list(basis.model.outputs)
         calls = session_of(basis.model, names).over(self.samples)
         self.reference = [[values[name] for name in names] for values in calls]
