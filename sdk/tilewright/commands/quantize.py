@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tilewright.commands.answer import Answer
 from tilewright.commands.common import existing, path, shape_pairs, tell
 from tilewright.commands.pages import add_html
 from tilewright.commands.progress import stages
+
+if TYPE_CHECKING:
+    from tilewright.target import Target
 
 SUMMARY = "write a float network in integers, ranges measured on samples"
 
@@ -51,18 +55,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _budget(arguments: argparse.Namespace) -> tuple[dict[str, int] | None, Target | None]:
+    """What the network may need, and where; UsageError for a budget without a target or with words that it has not."""
+    from tilewright.errors import UsageError
+    from tilewright.quantiser.static.budget import budget_of, check_words
+    from tilewright.target import load_target
+
+    budget = budget_of(arguments.budget) if arguments.budget else None
+    if (budget is None) != (arguments.target is None):
+        raise UsageError("--budget and -t", why="a budget is checked on a target", fix="pass both or neither")
+    target = None if arguments.target is None else load_target(arguments.target)
+    if budget is not None and target is not None:
+        check_words(budget, target)
+    return budget, target
+
+
 def execute(arguments: argparse.Namespace) -> Answer:
     """Load, quantise, write the file, tell how right it is."""
     from tilewright.errors import UsageError
     from tilewright.frontend.load import load
     from tilewright.output.staged import write_bytes, write_text
-    from tilewright.quantiser.static.budget import budget_of, check_words, within_budget
+    from tilewright.quantiser.static.budget import within_budget
     from tilewright.quantiser.static.drop import METRICS, check_kept, promise_of, within
     from tilewright.quantiser.static.quantise import Types, basis_of, built
     from tilewright.quantiser.static.samples import divided, read_samples
     from tilewright.quantiser.static.told import answer, drawn, explained, front_lines, lines
     from tilewright.report.page.render import render_front
-    from tilewright.target import load_target
 
     output: Path = arguments.output
     if output.suffix != ".onnx":
@@ -71,12 +89,7 @@ def execute(arguments: argparse.Namespace) -> Answer:
         )
     for file in (arguments.model, arguments.calibrate, arguments.labels):
         existing(file)
-    budget = budget_of(arguments.budget) if arguments.budget else None
-    if (budget is None) != (arguments.target is None):
-        raise UsageError("--budget and -t", why="a budget is checked on a target", fix="pass both or neither")
-    target = None if arguments.target is None else load_target(arguments.target)
-    if budget is not None and target is not None:
-        check_words(budget, target)
+    budget, target = _budget(arguments)
     if arguments.metric is not None and arguments.drop is None:
         raise UsageError("--metric", why="it is what a promise is judged by", fix="also pass --drop")
     if arguments.metric not in (None, *METRICS):
