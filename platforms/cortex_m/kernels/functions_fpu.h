@@ -18,11 +18,6 @@
 #define TILEWRIGHT_FPU_MISH 7
 #define TILEWRIGHT_FPU_SOFTPLUS 8
 
-/* Ends before four values of which one reaches the limit, given as twice its bits less one, or is no number. */
-#define TILEWRIGHT_FPU_ENTER \
-    "1:\n\tldmia %[x], {r4, r5, r6, r8}\n\tcmp %[limit], r4, lsl #1\n\tittt hs\n\tcmphs %[limit], r5, lsl #1\n\t" \
-    "cmphs %[limit], r6, lsl #1\n\tcmphs %[limit], r8, lsl #1\n\tblo.w 2f\n\tvldmia %[x]!, {s0-s3}\n\t"
-#define TILEWRIGHT_FPU_LEAVE "vstmia %[y]!, {s0-s3}\n\tsubs %[blocks], %[blocks], #1\n\tbne.w 1b\n\t2:\n\t"
 /* Two values side by side: what stands in `to` is increased by `from` times the variable. */
 #define TILEWRIGHT_FPU_STEP(to0, to1, from0, from1, by0, by1) \
     "vfma.f32 s" to0 ", s" from0 ", s" by0 "\n\tvfma.f32 s" to1 ", s" from1 ", s" by1 "\n\t"
@@ -54,9 +49,9 @@
     TILEWRIGHT_FPU_BOTH("vadd", "6", "7", "6", "7", "30", "30") TILEWRIGHT_FPU_BOTH("vmul", "6", "7", "6", "7", x0, x1) \
     TILEWRIGHT_FPU_TANH_OF("6", "7") TILEWRIGHT_FPU_HALVED(x0, x1, "6", "7")
 /* s21 and s22 times s8 and s9 become a power of e: s8 and s9 its exponent, s4 and s5 how often log 2 is taken off, x what is
- * left. Numbers follow up to s`last`. */
-#define TILEWRIGHT_FPU_POWER_OF(x0, x1, last) \
-    "vldmia %[numbers], {s8-s" last "}\n\t" TILEWRIGHT_FPU_STEP("8", "9", x0, x1, "29", "29") \
+ * left. The numbers are there. */
+#define TILEWRIGHT_FPU_POWER_OF(x0, x1) \
+    TILEWRIGHT_FPU_STEP("8", "9", x0, x1, "29", "29") \
     TILEWRIGHT_FPU_BOTH("vsub", "4", "5", "8", "9", "28", "28") "vmov r4, r5, s8, s9\n\t" \
     TILEWRIGHT_FPU_STEP(x0, x1, "4", "5", "30", "30") TILEWRIGHT_FPU_STEP(x0, x1, "4", "5", "31", "31") \
     "lsl r4, r4, #23\n\tlsl r5, r5, #23\n\tvmov s8, s9, r4, r5\n\t" \
@@ -64,10 +59,10 @@
     TILEWRIGHT_FPU_STEP("15", "16", "13", "14", x0, x1) TILEWRIGHT_FPU_STEP("17", "18", "15", "16", x0, x1) \
     TILEWRIGHT_FPU_STEP("19", "20", "17", "18", x0, x1) TILEWRIGHT_FPU_STEP("21", "22", "19", "20", x0, x1)
 #define TILEWRIGHT_FPU_EXP_OF(to0, to1, x0, x1) \
-    TILEWRIGHT_FPU_POWER_OF(x0, x1, "22") TILEWRIGHT_FPU_BOTH("vmul", to0, to1, "21", "22", "8", "9")
+    "vldmia %[numbers], {s8-s22}\n\t" TILEWRIGHT_FPU_POWER_OF(x0, x1) TILEWRIGHT_FPU_BOTH("vmul", to0, to1, "21", "22", "8", "9")
 /* `over` / (1 + exp(-x)). */
 #define TILEWRIGHT_FPU_SHARE_OF(x0, x1, over0, over1) \
-    TILEWRIGHT_FPU_POWER_OF(x0, x1, "24") TILEWRIGHT_FPU_STEP("23", "24", "21", "22", "8", "9") \
+    "vldmia %[numbers], {s8-s24}\n\t" TILEWRIGHT_FPU_POWER_OF(x0, x1) TILEWRIGHT_FPU_STEP("23", "24", "21", "22", "8", "9") \
     TILEWRIGHT_FPU_BOTH("vdiv", x0, x1, over0, over1, "23", "24")
 /* x * n / (n + 2) where n = w * (w + 2) and w = exp(x): x times the hyperbolic tangent of log(1 + w). */
 #define TILEWRIGHT_FPU_MISH_OF(x0, x1) \
@@ -85,55 +80,67 @@
     TILEWRIGHT_FPU_BOTH("vdiv", "14", "15", "14", "15", "18", "19") TILEWRIGHT_FPU_BOTH("vmul", x0, x1, x0, x1, "27", "27") \
     TILEWRIGHT_FPU_BOTH("vadd", x0, x1, x0, x1, "14", "15")
 
-#define TILEWRIGHT_FPU_FOURS(before, function) \
-    __asm__ volatile(before TILEWRIGHT_FPU_ENTER function TILEWRIGHT_FPU_LEAVE \
-        : [x] "+r"(x), [y] "+r"(y), [blocks] "+r"(blocks), [numbers] "+r"(numbers) \
-        : [limit] "r"(limit) \
-        : "cc", "memory", "r4", "r5", "r6", "r8", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", \
-          "s12", "s13", "s14", "s15", "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24", "s25", "s26", "s27", \
-          "s28", "s29", "s30", "s31")
+#define TILEWRIGHT_FPU_OPERANDS \
+    : [numbers] "+r"(numbers) \
+    : [x] "r"(x), [y] "r"(y) \
+    : "cc", "memory", "r4", "r5", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", \
+      "s15", "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29", "s30", "s31"
+#define TILEWRIGHT_FPU_LOAD "vldmia %[x], {s0-s3}\n\t"
+#define TILEWRIGHT_FPU_STORE "vstmia %[y], {s0-s3}\n\t"
 
-/* Up to `blocks` times four values, at least one, below the limit. Returns how many blocks are left, the first of which has
- * a value that reaches it. The first numbers of some functions stay in registers up to s31. */
-static inline __attribute__((always_inline)) int tilewright_fpu_fours(
-    int function, const float *x, float *y, int blocks, uint32_t limit, const float *numbers)
+/* Four values below the limit. The first numbers of some functions go to registers up to s31. */
+static inline __attribute__((always_inline)) void tilewright_fpu_four(int function, const float *x, float *y, const float *numbers)
 {
     switch (function) {
     case TILEWRIGHT_FPU_SIGMOID:
-        TILEWRIGHT_FPU_FOURS("vldmia %[numbers]!, {s27-s31}\n\t",
-            TILEWRIGHT_FPU_SHARE_OF("0", "1", "27", "27") TILEWRIGHT_FPU_SHARE_OF("2", "3", "27", "27"));
+        __asm__ volatile("vldmia %[numbers]!, {s27-s31}\n\t" TILEWRIGHT_FPU_LOAD
+            TILEWRIGHT_FPU_SHARE_OF("0", "1", "27", "27") TILEWRIGHT_FPU_SHARE_OF("2", "3", "27", "27") TILEWRIGHT_FPU_STORE TILEWRIGHT_FPU_OPERANDS);
         break;
     case TILEWRIGHT_FPU_SWISH:
-        TILEWRIGHT_FPU_FOURS("vldmia %[numbers]!, {s27-s31}\n\t",
+        __asm__ volatile("vldmia %[numbers]!, {s27-s31}\n\t" TILEWRIGHT_FPU_LOAD
             "vmov.f32 s6, s0\n\tvmov.f32 s7, s1\n\t" TILEWRIGHT_FPU_SHARE_OF("0", "1", "6", "7")
-            "vmov.f32 s6, s2\n\tvmov.f32 s7, s3\n\t" TILEWRIGHT_FPU_SHARE_OF("2", "3", "6", "7"));
+            "vmov.f32 s6, s2\n\tvmov.f32 s7, s3\n\t" TILEWRIGHT_FPU_SHARE_OF("2", "3", "6", "7") TILEWRIGHT_FPU_STORE TILEWRIGHT_FPU_OPERANDS);
         break;
     case TILEWRIGHT_FPU_TANH:
-        TILEWRIGHT_FPU_FOURS("", TILEWRIGHT_FPU_TANH_OF("0", "1") TILEWRIGHT_FPU_TANH_OF("2", "3"));
+        __asm__ volatile(TILEWRIGHT_FPU_LOAD TILEWRIGHT_FPU_TANH_OF("0", "1") TILEWRIGHT_FPU_TANH_OF("2", "3") TILEWRIGHT_FPU_STORE TILEWRIGHT_FPU_OPERANDS);
         break;
     case TILEWRIGHT_FPU_ERF:
-        TILEWRIGHT_FPU_FOURS("", TILEWRIGHT_FPU_ERF_OF("0", "1", "0", "1") TILEWRIGHT_FPU_ERF_OF("2", "3", "2", "3"));
+        __asm__ volatile(TILEWRIGHT_FPU_LOAD TILEWRIGHT_FPU_ERF_OF("0", "1", "0", "1") TILEWRIGHT_FPU_ERF_OF("2", "3", "2", "3") TILEWRIGHT_FPU_STORE TILEWRIGHT_FPU_OPERANDS);
         break;
     case TILEWRIGHT_FPU_GELU:
-        TILEWRIGHT_FPU_FOURS("vldmia %[numbers]!, {s31}\n\t", TILEWRIGHT_FPU_GELU_OF("0", "1") TILEWRIGHT_FPU_GELU_OF("2", "3"));
+        __asm__ volatile("vldmia %[numbers]!, {s31}\n\t" TILEWRIGHT_FPU_LOAD
+            TILEWRIGHT_FPU_GELU_OF("0", "1") TILEWRIGHT_FPU_GELU_OF("2", "3") TILEWRIGHT_FPU_STORE TILEWRIGHT_FPU_OPERANDS);
         break;
     case TILEWRIGHT_FPU_EXP:
-        TILEWRIGHT_FPU_FOURS("vldmia %[numbers]!, {s28-s31}\n\t",
-            TILEWRIGHT_FPU_EXP_OF("0", "1", "0", "1") TILEWRIGHT_FPU_EXP_OF("2", "3", "2", "3"));
+        __asm__ volatile("vldmia %[numbers]!, {s28-s31}\n\t" TILEWRIGHT_FPU_LOAD
+            TILEWRIGHT_FPU_EXP_OF("0", "1", "0", "1") TILEWRIGHT_FPU_EXP_OF("2", "3", "2", "3") TILEWRIGHT_FPU_STORE TILEWRIGHT_FPU_OPERANDS);
         break;
     case TILEWRIGHT_FPU_MISH:
-        TILEWRIGHT_FPU_FOURS("vldmia %[numbers]!, {s27-s31}\n\t", TILEWRIGHT_FPU_MISH_OF("0", "1") TILEWRIGHT_FPU_MISH_OF("2", "3"));
+        __asm__ volatile("vldmia %[numbers]!, {s27-s31}\n\t" TILEWRIGHT_FPU_LOAD
+            TILEWRIGHT_FPU_MISH_OF("0", "1") TILEWRIGHT_FPU_MISH_OF("2", "3") TILEWRIGHT_FPU_STORE TILEWRIGHT_FPU_OPERANDS);
         break;
     case TILEWRIGHT_FPU_SOFTPLUS:
-        TILEWRIGHT_FPU_FOURS("vldmia %[numbers]!, {s27-s31}\n\t",
-            TILEWRIGHT_FPU_SOFTPLUS_OF("0", "1") TILEWRIGHT_FPU_SOFTPLUS_OF("2", "3"));
+        __asm__ volatile("vldmia %[numbers]!, {s27-s31}\n\t" TILEWRIGHT_FPU_LOAD
+            TILEWRIGHT_FPU_SOFTPLUS_OF("0", "1") TILEWRIGHT_FPU_SOFTPLUS_OF("2", "3") TILEWRIGHT_FPU_STORE TILEWRIGHT_FPU_OPERANDS);
         break;
     default:
-        TILEWRIGHT_FPU_FOURS("vldmia %[numbers]!, {s29-s31}\n\t",
-            TILEWRIGHT_FPU_GELU_TANH_OF("0", "1") TILEWRIGHT_FPU_GELU_TANH_OF("2", "3"));
+        __asm__ volatile("vldmia %[numbers]!, {s29-s31}\n\t" TILEWRIGHT_FPU_LOAD
+            TILEWRIGHT_FPU_GELU_TANH_OF("0", "1") TILEWRIGHT_FPU_GELU_TANH_OF("2", "3") TILEWRIGHT_FPU_STORE TILEWRIGHT_FPU_OPERANDS);
         break;
     }
-    return blocks;
+}
+
+/* Zero where each of four values is below the limit, given as twice its bits less one; no numbers are not. */
+static inline __attribute__((always_inline)) int tilewright_fpu_ends(const float *x, uint32_t limit)
+{
+    int ends;
+    __asm__ volatile(
+        "ldmia %[x], {r4, r5, r6, r8}\n\tcmp %[limit], r4, lsl #1\n\tittt hs\n\tcmphs %[limit], r5, lsl #1\n\t"
+        "cmphs %[limit], r6, lsl #1\n\tcmphs %[limit], r8, lsl #1\n\tsbc %[ends], %[limit], %[limit]\n\t"
+        : [ends] "=r"(ends)
+        : [x] "r"(x), [limit] "r"(limit)
+        : "cc", "memory", "r4", "r5", "r6", "r8");
+    return ends;
 }
 
 /* One value that reaches the limit or is no number; `half` is the function of its half where that does not reach it. */
@@ -157,31 +164,37 @@ static inline __attribute__((always_inline)) float tilewright_fpu_end(int functi
     return value;
 }
 
+/* Up to four values by a copy, each below the limit or not. */
+static inline __attribute__((always_inline)) void tilewright_fpu_copied(
+    int function, const float *x, float *y, int count, float limit, const float *numbers)
+{
+    float given[4];
+    float found[4];
+    for (int i = 0; i < 4; i++) {
+        const float a = i < count ? x[i] : 0.0f;
+        given[i] = fabsf(a) < limit ? a : fabsf(a) < 2.0f * limit ? 0.5f * a : 0.0f;
+    }
+    tilewright_fpu_four(function, given, found, numbers);
+    for (int i = 0; i < 4 && i < count; i++) {
+        y[i] = fabsf(x[i]) < limit ? found[i] : tilewright_fpu_end(function, x[i], found[i], limit);
+    }
+}
+
 /* Any number of values: those of a block with an end, and of one that is not full, go by a copy. */
 static inline __attribute__((always_inline)) void tilewright_fpu_function(
     int function, const float *x, float *y, int count, float limit, const float *numbers)
 {
-    uint32_t bits;
-    (void)memcpy(&bits, &limit, sizeof bits);
-    bits = 2u * bits - 1u;
-    bool copied = count < 4;
-    while (count > 0) {
-        const int few = count < 4 ? count : 4;
-        float given[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-        float found[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-        for (int i = 0; copied && i < few; i++) {
-            given[i] = fabsf(x[i]) < limit ? x[i] : fabsf(x[i]) < 2.0f * limit ? 0.5f * x[i] : 0.0f;
+    const union {
+        float value;
+        uint32_t bits;
+    } number = {limit};
+    const uint32_t bits = 2u * number.bits - 1u;
+    for (int i = 0; i < count; i += 4) {
+        if (count - i >= 4 && tilewright_fpu_ends(&x[i], bits) == 0) {
+            tilewright_fpu_four(function, &x[i], &y[i], numbers);
+        } else {
+            tilewright_fpu_copied(function, &x[i], &y[i], count - i, limit, numbers);
         }
-        const int blocks = copied ? 1 : count / 4;
-        const int left = tilewright_fpu_fours(function, copied ? given : x, copied ? found : y, blocks, bits, numbers);
-        for (int i = 0; copied && i < few; i++) {
-            y[i] = fabsf(x[i]) < limit ? found[i] : tilewright_fpu_end(function, x[i], found[i], limit);
-        }
-        const int done = copied ? few : 4 * (blocks - left);
-        x += done;
-        y += done;
-        count -= done;
-        copied = !copied || count < 4;
     }
 }
 

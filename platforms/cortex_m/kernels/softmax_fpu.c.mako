@@ -27,7 +27,10 @@ powers = f"line + {n.length}" if k.gathered and k.logarithm else "line" if lined
 TILEWRIGHT_FLOAT void ${f.name}(${f.parameters})
 {
 % for at, line in enumerate(n.lines):
-    ${"    " * at}for (int i${at} = 0; i${at} < ${line.count}; i${at}++)
+    ${"    " * at}for (int i${at} = 0; i${at} < ${line.count}; i${at}++) {
 % endfor
     ${"    " * len(n.lines)}${f.name}_line(${x}, ${y}${", scratch" if lined else ""});
+% for at in reversed(range(len(n.lines))):
+    ${"    " * at}}
+% endfor
 }

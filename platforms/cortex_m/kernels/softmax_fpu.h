@@ -24,9 +24,6 @@ TILEWRIGHT_FLOAT float tilewright_fpu_largest(const float *x, int count)
     return largest;
 }
 
-/* A limit for what lies too far below the largest, whose power is zero; no numbers stay. */
-#define TILEWRIGHT_FPU_FAR(x) "vcmp.f32 s" x ", s24\n\tvmrs APSR_nzcv, fpscr\n\tit mi\n\tvmovmi.f32 s" x ", s24\n\t"
-
 /* exp(x - largest) of four times `blocks` values, which must not be none, and their sum on top of `total`. */
 static inline __attribute__((always_inline)) float tilewright_fpu_powers(
     const float *x, float *y, int blocks, float largest, float total)
@@ -41,7 +38,11 @@ static inline __attribute__((always_inline)) float tilewright_fpu_powers(
         TILEWRIGHT_FPU_BOTH("vsub", "2", "3", "2", "3", "27", "27")
         "vmov r4, r5, s0, s1\n\tvmov r6, r8, s2, s3\n\tcmp %[far], r4\n\tittt hs\n\tcmphs %[far], r5\n\t"
         "cmphs %[far], r6\n\tcmphs %[far], r8\n\tbhs.w 2f\n\t"
-        TILEWRIGHT_FPU_FAR("0") TILEWRIGHT_FPU_FAR("1") TILEWRIGHT_FPU_FAR("2") TILEWRIGHT_FPU_FAR("3")
+        "vcmp.f32 s0, s24\n\tvmrs APSR_nzcv, fpscr\n\tit mi\n\tvmovmi.f32 s0, s24\n\t"
+        "vcmp.f32 s1, s24\n\tvmrs APSR_nzcv, fpscr\n\tit mi\n\tvmovmi.f32 s1, s24\n\t"
+        "vcmp.f32 s2, s24\n\tvmrs APSR_nzcv, fpscr\n\tit mi\n\tvmovmi.f32 s2, s24\n\t"
+        "vcmp.f32 s3, s24\n\tvmrs APSR_nzcv, fpscr\n\tit mi\n\tvmovmi.f32 s3, s24\n\t"
+       
         "2:\n\t" TILEWRIGHT_FPU_EXP_OF("0", "1", "0", "1") TILEWRIGHT_FPU_EXP_OF("2", "3", "2", "3")
         "vadd.f32 s26, s26, s0\n\tvadd.f32 s26, s26, s1\n\tvadd.f32 s26, s26, s2\n\tvadd.f32 s26, s26, s3\n\t"
         "vstmia %[y]!, {s0-s3}\n\tsubs %[blocks], %[blocks], #1\n\tbne.w 1b\n\tvstr s26, [%[sums], #8]\n\t"
@@ -74,34 +75,40 @@ TILEWRIGHT_FLOAT float tilewright_fpu_raised(const float *x, float *y, int count
     return total;
 }
 
-#define TILEWRIGHT_FPU_EACH(expression) \
-    int i = 0; \
-    for (; i < count - 3; i += 4) { \
-        const float a = expression(x[i]); \
-        const float b = expression(x[i + 1]); \
-        const float c = expression(x[i + 2]); \
-        const float d = expression(x[i + 3]); \
-        y[0] = a; \
-        y[step] = b; \
-        y[2 * step] = c; \
-        y[3 * step] = d; \
-        y += 4 * step; \
-    } \
-    for (; i < count; i++) { \
-        *y = expression(x[i]); \
-        y += step; \
-    }
-#define TILEWRIGHT_FPU_SCALED(value) ((value) * factor)
-#define TILEWRIGHT_FPU_LOWERED(value) (((value) - largest) - logarithm)
-
 /* y = x * factor, results `step` elements apart. */
 TILEWRIGHT_FLOAT void tilewright_fpu_scaled(const float *x, float *y, int count, int step, float factor)
 {
-    TILEWRIGHT_FPU_EACH(TILEWRIGHT_FPU_SCALED)
+    int i = 0;
+    for (; i < count - 3; i += 4) {
+        const float a = x[i] * factor;
+        const float b = x[i + 1] * factor;
+        const float c = x[i + 2] * factor;
+        const float d = x[i + 3] * factor;
+        y[i * step] = a;
+        y[(i + 1) * step] = b;
+        y[(i + 2) * step] = c;
+        y[(i + 3) * step] = d;
+    }
+    for (; i < count; i++) {
+        y[i * step] = x[i] * factor;
+    }
 }
 
 /* y = (x - largest) - logarithm, results `step` elements apart. */
 TILEWRIGHT_FLOAT void tilewright_fpu_lowered(const float *x, float *y, int count, int step, float largest, float logarithm)
 {
-    TILEWRIGHT_FPU_EACH(TILEWRIGHT_FPU_LOWERED)
+    int i = 0;
+    for (; i < count - 3; i += 4) {
+        const float a = (x[i] - largest) - logarithm;
+        const float b = (x[i + 1] - largest) - logarithm;
+        const float c = (x[i + 2] - largest) - logarithm;
+        const float d = (x[i + 3] - largest) - logarithm;
+        y[i * step] = a;
+        y[(i + 1) * step] = b;
+        y[(i + 2) * step] = c;
+        y[(i + 3) * step] = d;
+    }
+    for (; i < count; i++) {
+        y[i * step] = (x[i] - largest) - logarithm;
+    }
 }
