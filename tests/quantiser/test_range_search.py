@@ -1,4 +1,4 @@
-"""The search over ranges: a tensor takes the range with which the outputs are nearest, of all that were tried for it."""
+"""The search over ranges: a tensor takes the range with which outputs are nearest, of all that were tried for it."""
 
 from __future__ import annotations
 
