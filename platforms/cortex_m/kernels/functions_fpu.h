@@ -37,7 +37,8 @@
     "vldmia %[numbers], {s8-s25}\n\t" TILEWRIGHT_FPU_BOTH("vmul", "4", "5", x0, x1, x0, x1) TILEWRIGHT_FPU_QUOTIENT_FOUR \
     TILEWRIGHT_FPU_BOTH("vmul", "22", "23", "22", "23", x0, x1) TILEWRIGHT_FPU_BOTH("vdiv", x0, x1, "22", "23", "24", "25")
 #define TILEWRIGHT_FPU_ERF_OF(to0, to1, x0, x1) \
-    "vldmia %[numbers], {s8-s29}\n\t" TILEWRIGHT_FPU_BOTH("vmul", "4", "5", x0, x1, x0, x1) TILEWRIGHT_FPU_QUOTIENT_FIVE \
+    "vldmia %[numbers], {s8-s19}\n\tadd r4, %[numbers], #48\n\tvldmia r4, {s20-s29}\n\t" \
+    TILEWRIGHT_FPU_BOTH("vmul", "4", "5", x0, x1, x0, x1) TILEWRIGHT_FPU_QUOTIENT_FIVE \
     TILEWRIGHT_FPU_BOTH("vmul", "26", "27", "26", "27", x0, x1) TILEWRIGHT_FPU_BOTH("vdiv", to0, to1, "26", "27", "28", "29")
 /* Half of x, and that times what stands in s`by0` and s`by1`. */
 #define TILEWRIGHT_FPU_HALVED(x0, x1, by0, by1) \
