@@ -9,7 +9,7 @@
             const type *at = x;                                                                                       \
             for (int n = columns; n > 0; n--) {                                                                       \
                 largest = larger(largest, load(at, lanes));                                                           \
-                at += column;                                                                                         \
+                at = &at[column];                                                                                     \
             }                                                                                                         \
             x = &x[row];                                                                                              \
         }                                                                                                             \
@@ -30,7 +30,7 @@ TILEWRIGHT_MVE_POOL_LARGEST(tilewright_mve_largest_u16, uint16_t, uint16x8_t, vl
             const type *at = x;                                                                                       \
             for (int n = columns; n > 0; n--) {                                                                       \
                 sum = add(sum, load(at, lanes));                                                                      \
-                at += column;                                                                                         \
+                at = &at[column];                                                                                     \
             }                                                                                                         \
             x = &x[row];                                                                                              \
         }                                                                                                             \
@@ -54,7 +54,7 @@ TILEWRIGHT_MVE_POOL_BYTES(tilewright_mve_sums_u8, uint8_t, uint16x8_t, uint16_t,
             for (int n = columns; n > 0; n--) {                                                                       \
                 first = vaddq_s32(first, word(load(at, lanes)));                                                      \
                 second = vaddq_s32(second, word(load(at + 4, behind)));                                               \
-                at += column;                                                                                         \
+                at = &at[column];                                                                                     \
             }                                                                                                         \
             x = &x[row];                                                                                              \
         }                                                                                                             \
