@@ -106,3 +106,17 @@ def test_stacks_elsewhere_take_bytes_of_the_home_level(trained: Callable[[str], 
     without = compile_model(source, asked, replace(target, stacks=StackRoom()))
     beside = compile_model(source, asked, target)
     assert beside.placed.arena_bytes + 8 * 1024 <= 68 * 1024 < without.placed.arena_bytes + 8 * 1024
+
+
+def test_a_core_whose_stack_is_too_small_is_told_before_it_runs(tmp_path: Path) -> None:
+    done = compiled(Path(__file__).parents[1] / "models" / "digits_int8" / "model.onnx", 32 * 1024)
+    target = load_target(BOARD)
+    if missing := [tool for tool, _ in missing_tools(target) if tool != "gvsoc"]:
+        pytest.skip(f"{missing[0]} is not installed")
+    assert target.stacks.core_bytes == 768
+    write(done, tmp_path)
+    narrow = replace(target, stacks=replace(target.stacks, core_bytes=16))
+    with pytest.raises(
+        DoesNotFit, match=r"bytes of stack on each core .*: a core has 16; the deepest calls are .*_core"
+    ):
+        measure(done.report, tmp_path, done.artifacts.interface, narrow)

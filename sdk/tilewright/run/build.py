@@ -138,6 +138,7 @@ def _built(project: Path, interface: Interface, glue: str, target: Target, work:
     elf = read_elf(path)
     known = graphs and not sanitize and model != kit
     bound, beside = _bounds(objects, model) if known else (None, None)
+    _fits_cores(model, beside, target)
     version = start([driver, "--version"], work).output.partition("\n")[0].strip()
     sizes = _with_instance(mapped_sizes(map_file, elf, [str(o) for o in own]), elf, interface)
     return Image(
@@ -169,6 +170,17 @@ def _bounds(objects: Sequence[Path], model: str) -> tuple[StackBound, StackBound
     graph = join_aliases(graph, same)
     ignored = frozenset({f"{model}_trace", TAP.lower()})
     return stack_bound(graph, f"{model}_run", ignored), bound_beside(graph, f"{model}_run", ignored)
+
+
+def _fits_cores(model: str, beside: StackBound | None, target: Target) -> None:
+    """DoesNotFit where what the cores of a cluster compute needs more stack than each of them has."""
+    room = target.stacks.core_bytes
+    if beside is not None and room and beside.size_bytes > room:
+        raise DoesNotFit(
+            f"'{model}' needs {beside.size_bytes:,} bytes of stack on each core of target '{target.name}'",
+            why=f"a core has {room:,}; the deepest calls are {' > '.join(beside.path)}",
+            fix="leave out the kernel of that layer, or give the cores more in a target of your own ([stack] core)",
+        )
 
 
 def _with_instance(sizes: Sizes, elf: ElfFile, interface: Interface) -> Sizes:

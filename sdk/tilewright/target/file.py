@@ -17,7 +17,7 @@ _KEYS = {
     "build": {"compilers", "cpu_flags", "compile_flags", "library_flags", "link_flags", "link_script", "startup",
               "whole_word_loads"},
     "run": {"simulator", "command", "plugin", "icount_shift", "systick_hz", "timeout_seconds"},
-    "stack": {"size", "level", "all", "slower_percent", "slower_cycles"},
+    "stack": {"size", "core", "level", "all", "slower_percent", "slower_cycles"},
     "timing": {"core", "flash_wait_states"},
 }  # fmt: skip
 _MEMORY_KEYS = {"address", "size", "most", "readonly"}
@@ -110,4 +110,5 @@ def _stacks(read: Fields, table: Mapping[str, object]) -> StackRoom:
     if bool(level) != bool(size):
         raise read.wrong("stack.level", "it goes with stack.all, the bytes of all stacks in that level")
     slower = (read.number(table, f"stack.slower_{unit}") or 0 for unit in ("percent", "cycles"))
-    return StackRoom(read.size(table, "stack.size") or 0, level, size or 0, *slower)
+    own, core = (read.size(table, f"stack.{key}") or 0 for key in ("size", "core"))
+    return StackRoom(own, level, size or 0, *slower, core_bytes=core)

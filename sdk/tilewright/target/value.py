@@ -34,6 +34,7 @@ class StackRoom:
 
     `program_bytes` of the level of activations are left to code, tables and other stacks, as far as they are known.
     `slower_percent` and `slower_cycles` of each tile are by how much kernels are slower where the stacks lie elsewhere.
+    Each other core of a cluster has `core_bytes` (0: not known).
     """
 
     own_bytes: int = 0
@@ -42,6 +43,7 @@ class StackRoom:
     slower_percent: int = 0
     slower_cycles: int = 0
     program_bytes: int = 0
+    core_bytes: int = 0
 
 
 @dataclass(frozen=True)
