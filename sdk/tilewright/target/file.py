@@ -109,6 +109,6 @@ def _stacks(read: Fields, table: Mapping[str, object]) -> StackRoom:
     level, size = read.text(table, "stack.level"), read.size(table, "stack.all")
     if bool(level) != bool(size):
         raise read.wrong("stack.level", "it goes with stack.all, the bytes of all stacks in that level")
-    slower = (read.number(table, f"stack.slower_{unit}") or 0 for unit in ("percent", "cycles"))
+    percent, cycles = (read.number(table, f"stack.slower_{unit}") or 0 for unit in ("percent", "cycles"))
     own, core = (read.size(table, f"stack.{key}") or 0 for key in ("size", "core"))
-    return StackRoom(own, level, size or 0, *slower, core_bytes=core)
+    return StackRoom(own, level, size or 0, percent, cycles, core_bytes=core)
