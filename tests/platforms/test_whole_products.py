@@ -37,6 +37,8 @@ def _model(op: str, rows: Array, columns: Array) -> onnx.ModelProto:
     out: tuple[int, ...] = (len(rows), len(columns))
     if op == "Conv":
         shape, out = (1, 3, 3, 3), (1, len(columns), 1, 1)
+    if op == "RNN":
+        return _cell(rows, columns)
     kind = "MatMul" if dynamic else op
     weights = columns.reshape(-1, 3, 3, 3) if op == "Conv" else np.ascontiguousarray(columns.T)
     ports = [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)]
@@ -44,6 +46,22 @@ def _model(op: str, rows: Array, columns: Array) -> onnx.ModelProto:
     made = [] if dynamic else [numpy_helper.from_array(weights, "w")]
     result = helper.make_tensor_value_info("y", TensorProto.FLOAT, out)
     graph = helper.make_graph([helper.make_node(kind, ["x", "w"], ["y"], kind)], "g", ports, [result], made)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+
+
+def _cell(rows: Array, columns: Array) -> onnx.ModelProto:
+    """Rows times columns as an RNN's first step from no state, without a function behind it."""
+    count, width = len(rows), len(columns)
+    ports = [helper.make_tensor_value_info("x", TensorProto.FLOAT, (1, *rows.shape))]
+    result = helper.make_tensor_value_info("y", TensorProto.FLOAT, (1, count, width))
+    made = [
+        numpy_helper.from_array(columns[None], "w"),
+        numpy_helper.from_array(np.zeros((1, width, width), np.float32), "r"),
+    ]
+    cell = {"hidden_size": width, "activations": ["Affine"], "activation_alpha": [1.0], "activation_beta": [0.0]}
+    graph = helper.make_graph(
+        [helper.make_node("RNN", ["x", "w", "r"], ["", "y"], "RNN", **cell)], "g", ports, [result], made
+    )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
 
 
@@ -55,6 +73,7 @@ def _found(op: str, kernel: str, rows: Array, columns: Array, folder: Path) -> A
     placed = place(load_and_pass(model, "g"), generic, named)
     assert kernel in [instruction.kernel.name for instruction in placed.plan.instructions]
     runs: list[Any] = [[row.reshape(1, 3, 3, 3)] for row in rows] if op == "Conv" else [[rows]]
+    runs = [[rows[None]]] if op == "RNN" else runs
     runs = [[rows, np.ascontiguousarray(columns.T)]] if op == "dynamic" else runs
     (outcome,) = run_batch([subject(placed, generic, runs)], folder, flags=("-O2", *STRICT))
     assert outcome.failure == ""
@@ -63,7 +82,7 @@ def _found(op: str, kernel: str, rows: Array, columns: Array, folder: Path) -> A
 
 KERNELS = [
     ("Gemm", "WholeDense"), ("Gemm", "BareWholeDense"), ("dynamic", "WholeMatMul"), ("Conv", "WholeConv"),
-    ("Conv", "BareWholeConv"),
+    ("Conv", "BareWholeConv"), ("RNN", "WholeRecurrent"),
 ]  # fmt: skip
 
 

@@ -43,7 +43,7 @@ ${parts.exponential(k.exponential, "        ")}\
 % endif
 
 % endfor
-% if k.packed is None:
+% if k.packed is None and k.whole is None:
 /* Dot products of one row of W with the input and of one row of R with the state, with the biases. */
 ${f.storage} void ${f.name}_gate(${k.real} *out, const ${k.real} *w, const ${k.real} *x, const ${k.real} *wb)
 {
@@ -78,6 +78,10 @@ ${f.storage} void ${f.name}(${f.parameters})
 % if k.op == "GRU":
     ${k.real} *const extra = gate + ${3 * H};
 % endif
+% if k.whole:
+    int32_t *const now_numbers = (int32_t *)(void *)(h + ${k.whole.place}), *const h_numbers = now_numbers + ${I};
+    tilewright_whole_vector now_whole, h_whole;
+% endif
 % for d in k.directions:
 <%
 n = d.number
@@ -89,10 +93,18 @@ def act(place, at, count, clips=True):
     return [*calls, f"{f.name}_act_{d.activations[place]}({at}, {count});"]
 def packed(out, start, place, vector, count, depth):
     return [f"tilewright_recurrent_rows({out}, {start}, {place}, {vector}, {count * H}, {depth});"]
+def whole(out, vector, place, top, count, start, more):
+    b = f"{plus('b', start * H)}" if k.bias else "NULL"
+    return [f"tilewright_whole_rows({out}, {count * H}, &{vector}_whole, {place}, {plus('tops', top * H)}, {b}, {more});"]
+def numbers(vector, of, line, length):
+    return [f"{vector}_whole = tilewright_whole_vector_of({vector}_numbers, {of}, {length}, {line.bits}, {line.share});"]
 def rows(count, first=0):
     """C of W's sums of some gates."""
     if k.packed is not None:
         return packed("gate", plus("b", n * k.packed.starts), plus("w", n * k.packed.w), "now", gates, I) if not first else []
+    if k.whole is not None:
+        row, made = n * gates + first, [] if first else numbers("now", "now", k.whole.inputs, I)
+        return made + whole(plus("gate", first * H), "now", plus("w", row * H * I), row, count, 2 * gates * n + first, 0)
     return [
         f"{f.name}_gate({plus('gate', g * H)}, {plus('w', (n * gates + g) * H * I)}, now{bias(g)});" for g in range(first, first + count)
     ]
@@ -101,6 +113,11 @@ def turns(count, first=0, out="gate", state="h"):
     if k.packed is not None:
         start = plus("b", n * k.packed.starts + gates * H) if out == "extra" else out
         return packed(out, start, plus("r", n * k.packed.r + (k.packed.r_last if first else 0)), state, count, H)
+    if k.whole is not None:
+        row = n * gates + first
+        made = numbers("h", state, k.whole.hidden, H) if not first or state != "h" else []
+        top = len(k.directions) * gates + row
+        return made + whole(out, "h", plus("r", row * H * H), top, count, 2 * gates * n + gates + first, int(out != "extra"))
     return [
         f"{f.name}_recur({out if not g else f'{out} + {g * H}'}, {plus('r', (n * gates + first + g) * H * H)}, {state}"
         f"{bias(gates + first + g)});"
@@ -139,7 +156,7 @@ def hole(place):
 % for line in rows(2) + turns(2) + act(0, "gate", 2 * H):
             ${line}
 % endfor
-% if k.reset_first or k.packed is None:
+% if k.reset_first or k.packed is None and k.whole is None:
             for (int i = 0; i < ${H}; i++) {
                 extra[i] = ${f"gate[{H} + i] * h[i]" if k.reset_first else "0"};
             }

@@ -11,6 +11,7 @@ from tilewright.platforms.generic.kernels.exponential_f32 import Exponential, ex
 from tilewright.platforms.generic.kernels.float_text import ATTRIBUTE
 from tilewright.platforms.generic.kernels.functions_f32 import FUNCTIONS, Function
 from tilewright.platforms.generic.kernels.nest_expressions import literal
+from tilewright.platforms.generic.kernels.whole_products import Line
 from tilewright.platforms.generic.platform import PLATFORM
 
 _FORMS = {
@@ -54,6 +55,15 @@ class PackedGates:
 
 
 @dataclass(frozen=True)
+class WholeGates:
+    """Sums of an input's and of a state's products as whole numbers, and where in scratch these numbers lie."""
+
+    inputs: Line
+    hidden: Line
+    place: int
+
+
+@dataclass(frozen=True)
 class RecurrentContext:
     """Sizes, the operands that are there, and the element strides of sequences and states by axis."""
 
@@ -81,6 +91,7 @@ class RecurrentContext:
     h_direction: int
     h_entry: int
     packed: PackedGates | None = None
+    whole: WholeGates | None = None
 
 
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}

@@ -1,0 +1,72 @@
+/* A vector that is whole numbers times rows of floats, which become such numbers as they are multiplied. */
+typedef struct {
+    const float *floats;
+    const int32_t *numbers;
+    tilewright_whole_line line;
+    int length, bits, share;
+} tilewright_whole_vector;
+
+static inline tilewright_whole_vector tilewright_whole_vector_of(int32_t *numbers, const float *from, int length, int bits, int share)
+{
+    tilewright_whole_vector vector;
+    vector.floats = from;
+    vector.numbers = numbers;
+    vector.line = tilewright_whole_line_of(numbers, from, length, 1, bits, share);
+    vector.length = length;
+    vector.bits = bits;
+    vector.share = share;
+    return vector;
+}
+
+/* Whether the sizes of all products of a row together reach what is needed. */
+static inline int tilewright_whole_row_reaches(const tilewright_whole_vector *x, const float *row, uint32_t top, uint64_t needed)
+{
+    uint64_t seen = 0;
+    for (int i = 0; i < x->length && seen < needed; i++) {
+        const int32_t number = x->numbers[i];
+        const uint32_t left = number < 0 ? 0u - (uint32_t)number : (uint32_t)number;
+        seen += (uint64_t)left * tilewright_whole_size(tilewright_whole_bits(row + i), top, x->bits);
+    }
+    return seen >= needed;
+}
+
+/* The sum of products with a row whose largest has the exponent `top`, and of a bias, if any, where it is known well enough;
+ * 0 if not. */
+static inline int tilewright_whole_row(float *sum, const tilewright_whole_vector *x, const float *row, uint32_t top, const float *bias)
+{
+    int known = tilewright_whole_ordinary(x->line.top, top, x->bits);
+    if (known) {
+        const int32_t *const numbers = x->numbers;
+        const int length = x->length, bits = x->bits, share = x->share;
+        int64_t total = 0;
+        uint32_t sizes = 2u * (uint32_t)length;
+        for (int i = 0; i < length; i++) {
+            const uint32_t word = tilewright_whole_bits(row + i), sign = 0u - (word >> 31);
+            const uint32_t size = tilewright_whole_size(word, top, bits);
+            int32_t value = (int32_t)((size ^ sign) - sign);
+            TILEWRIGHT_WHOLE_WORD(value);
+            sizes += size >> share;
+            total += (int64_t)numbers[i] * value;
+        }
+        const uint64_t needed = (uint64_t)(x->line.sizes + sizes) << (share + 20);
+        const uint64_t reached = total < 0 ? (uint64_t)0 - (uint64_t)total : (uint64_t)total;
+        known = reached >= needed || tilewright_whole_row_reaches(x, row, top, needed);
+        *sum = tilewright_whole_biased(total, (int)(x->line.top + top) - 252 - 2 * bits, bias);
+    }
+    return known;
+}
+
+/* Sums of rows one behind the other and of their biases, if any, or, with `more`, what these add to what is there. */
+static inline void tilewright_whole_rows(float *out, int rows, const tilewright_whole_vector *x, const float *row, const uint8_t *tops,
+                                         const float *biases, int more)
+{
+    for (int i = 0; i < rows; i++) {
+        const float *const bias = biases != NULL ? biases + i : NULL;
+        float v;
+        if (!tilewright_whole_row(&v, x, row, tops[i], bias)) {
+            v = tilewright_whole_exact(bias != NULL ? *bias : 0.0f, x->floats, 1, row, 1, x->length, x->line.top != 255u && tops[i] != 255u);
+        }
+        out[i] = more ? out[i] + v : v;
+        row += x->length;
+    }
+}
