@@ -58,7 +58,12 @@ def _cell(rows: Array, columns: Array) -> onnx.ModelProto:
         numpy_helper.from_array(columns[None], "w"),
         numpy_helper.from_array(np.zeros((1, width, width), np.float32), "r"),
     ]
-    cell = {"hidden_size": width, "activations": ["Affine"], "activation_alpha": [1.0], "activation_beta": [0.0]}
+    cell: dict[str, Any] = {
+        "hidden_size": width,
+        "activations": ["Affine"],
+        "activation_alpha": [1.0],
+        "activation_beta": [0.0],
+    }
     graph = helper.make_graph(
         [helper.make_node("RNN", ["x", "w", "r"], ["", "y"], "RNN", **cell)], "g", ports, [result], made
     )

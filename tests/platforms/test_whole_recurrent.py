@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -23,7 +24,7 @@ def _network(op: str, inputs: int, hidden: int, draw: np.random.Generator) -> on
     """Both directions, biases, lengths and first states; half of them with peepholes or a reset behind the product."""
     rows, odd = GATES[op] * hidden, bool(hidden % 2)
     shapes = {"w": (2, rows, inputs), "r": (2, rows, hidden), "b": (2, 2 * rows)}
-    names, attributes = ["x", "w", "r", "b", "lengths", "h"], {}
+    names, attributes = ["x", "w", "r", "b", "lengths", "h"], dict[str, Any]()
     states = ["h", "c"] if op == "LSTM" else ["h"]
     if op == "LSTM":
         names.append("c")
