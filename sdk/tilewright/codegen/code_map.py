@@ -17,7 +17,12 @@ def code_map(shown: NetworkText, parts: Parts, functions: Functions) -> CodeMap:
         if call.function:
             statements.append(call.text)
             names += _with_called(call.function, functions)
-    sites = tuple(LayerSite(index, tuple(one), tuple(two)) for index, (one, two) in sorted(called.items()))
+    for index, kernel in functions.kernels.items():  # the cores' functions at a sitting stand in its table alone
+        called.setdefault(index, ([], []))[0].extend(_with_called(kernel, functions))
+    sites = tuple(
+        LayerSite(index, tuple(dict.fromkeys(names)), tuple(statements))
+        for index, (names, statements) in sorted(called.items())
+    )
     own = {text.name: text.text for text in functions.texts}
     return CodeMap(own, functions.source_texts, {**ports, f"{shown.name}_run": parts.run}, sites)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -84,13 +84,15 @@ class LayerCall:
 class Functions:
     """The distinct function texts, in order of first use, the calls, and the C sources that they need.
 
-    `table_bytes` are those of tables of tiles and copies.
+    `table_bytes` are those of tables of tiles and copies. `kernels` are the functions of kernels by the index of the
+    instruction that they compute, be they called, or reached through the table of a sitting.
     """
 
     texts: tuple[FunctionText, ...]
     calls: tuple[LayerCall, ...]
     sources: tuple[Path, ...]
     table_bytes: int = 0
+    kernels: Mapping[int, str] = field(default_factory=dict)
 
     @cached_property
     def source_texts(self) -> tuple[str, ...]:
@@ -152,7 +154,7 @@ def render_functions(
     texts = Texts(prefix)
     calls = list[LayerCall]()
     scheduled = {name for i in plan.instructions if i.schedule is not None for name in i.schedule.nodes}
-    kernel_of: dict[str, str] = {}
+    kernel_of: dict[int, str] = {}
     layers, sources = list[FunctionText](), list[Path]()
     table_bytes = 0
     layouts: dict[str, Layout] = {slot.tensor.name: slot.layout for slot in plan.slots}
@@ -176,7 +178,7 @@ def render_functions(
         function = Function(_NAME, listing, _restrict(kernel), called, job_parameters=jobs)
         text = render(kernel.template, f=function, k=context)
         name = texts.add(kernel, text + "\n" + cores_text(kernel, _NAME, listed) if tiled else text)
-        kernel_of[instruction.name] = name
+        kernel_of[instruction.index] = name
         if instruction.schedule is not None:
             members = _members(placed, instruction, kernel_of, prefix, memories, moved)
             name = f"{prefix}_layer{instruction.index}"
@@ -199,7 +201,7 @@ def render_functions(
     calls = sorted([*early, *calls], key=lambda call: call.instruction.index)  # stable: copies before their layer
     functions = (*texts.functions.values(), *layers, *(one.function for one in staged))
     table_bytes += sum(one.table_bytes for one in staged)
-    return Functions(functions, tuple(calls), (*texts.sources, *sources), table_bytes)
+    return Functions(functions, tuple(calls), (*texts.sources, *sources), table_bytes, kernel_of)
 
 
 def _aliasing_calls(
@@ -236,7 +238,7 @@ def fast_memory(prefix: str, instruction: Instruction) -> str:
 
 
 def _members(
-    placed: PlacedPlan, last: Instruction, kernel_of: Mapping[str, str], prefix: str, memories: Memories,
+    placed: PlacedPlan, last: Instruction, kernel_of: Mapping[int, str], prefix: str, memories: Memories,
     moved: Mapping[int, str],
 ) -> list[Member]:  # fmt: skip
     """The stages of a schedule with their instructions, kernels and addresses at home."""
@@ -260,12 +262,12 @@ def _members(
             homes.append(home_of(plan, operand, instruction, number, argument, len(schedule.stages) > 1))
         addresses = {index: moved.get(index) or _constant(plan, index, prefix) for index in instruction.frozen}
         apart = read_in_place(plan, instruction, number, len(schedule.stages) > 1, addresses)
-        members.append(Member(instruction, stage, kernel_of[stage.node], (*homes, *apart)))
+        members.append(Member(instruction, stage, kernel_of[instruction.index], (*homes, *apart)))
     return members
 
 
 def _errands(
-    placed: PlacedPlan, schedule: TileSchedule, kernel_of: Mapping[str, str], prefix: str, memories: Memories,
+    placed: PlacedPlan, schedule: TileSchedule, kernel_of: Mapping[int, str], prefix: str, memories: Memories,
     moved: Mapping[int, str],
 ) -> list[ErrandCall]:  # fmt: skip
     """What the driver calls during a sitting."""
@@ -279,7 +281,7 @@ def _errands(
         slots = (*(slot for slot in instruction.inputs if slot >= 0), *instruction.outputs)
         tensors = [placed.plan.slots[slot].tensor.name for slot in slots]
         tensors += ["" for _ in listed[len(tensors) :]]
-        calls.append(ErrandCall(errand, kernel_of[errand.node], listed, arguments, tuple(tensors), comment))
+        calls.append(ErrandCall(errand, kernel_of[instruction.index], listed, arguments, tuple(tensors), comment))
     return calls
 
 

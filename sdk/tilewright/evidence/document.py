@@ -174,7 +174,10 @@ class Lines:
 
 @dataclass(frozen=True)
 class InstructionTrace:
-    """An instruction of the plan: the nodes it comes from, its C, and the symbols that hold its machine code."""
+    """An instruction of the plan: the nodes it comes from, its C, and the symbols that hold its machine code.
+
+    `why` says who runs it, or that there is nothing to run; `origin` where it comes from if from no node of the file.
+    """
 
     index: int
     name: str
@@ -185,6 +188,7 @@ class InstructionTrace:
     symbols: tuple[str, ...]
     constants: tuple[str, ...]
     why: str = ""
+    origin: str = ""
 
 
 @dataclass(frozen=True)

@@ -172,7 +172,7 @@ ${style | n}
 <div class="wide"><table>
 <tr><th class="n">no.</th><th>instruction</th><th>kernel</th><th>nodes of the file</th><th>lines of C</th><th>symbols</th><th>constants</th></tr>
 % for one in e.trace.instructions:
-<tr><td class="n">${one.index}</td><td>${one.op} ${one.name}</td><td class="k">${one.kernel}</td><td>${few(one.nodes)}</td><td>
+<tr><td class="n">${one.index}</td><td>${one.op} ${one.name}</td><td class="k">${one.kernel}</td><td>${few(one.nodes) if one.nodes else one.origin}</td><td>
 % for part in one.code:
 <code>${part.function}:${part.first}${"" if part.last == part.first else f"-{part.last}"}</code>
 % endfor

@@ -11,6 +11,7 @@ from tilewright.compile import Compiled
 from tilewright.evidence.code_lines import CodeLines
 from tilewright.evidence.document import InstructionTrace, NodeTrace, SymbolTrace, Trace
 from tilewright.evidence.handed_on import handed_on
+from tilewright.evidence.held_addresses import read_held
 from tilewright.evidence.line_table import LineTable, read_lines
 from tilewright.ops.codes import Converts
 from tilewright.ops.operator import Kind
@@ -27,16 +28,21 @@ if TYPE_CHECKING:
     from onnx import ModelProto
 
 OWN = "made by the compiler: the same values in another order"
+SAME_BYTES = "operands and results are the same bytes: there is nothing to compute"
 
 
 @dataclass(frozen=True)
 class Machine:
-    """What the image says: its symbols of the network, the lines behind addresses, and who calls whom."""
+    """What the image says: its symbols of the network, the lines behind addresses, and who calls whom.
+
+    `held` are pairs of a function and another whose address it takes, to be called by somebody else.
+    """
 
     symbols: tuple[Symbol, ...]
     table: LineTable
     calls: CallGraph
     model: str
+    held: tuple[tuple[str, str], ...] = ()
 
     def holding(self, first: int, last: int) -> Iterator[Symbol]:
         """The symbols with machine code of these lines."""
@@ -61,9 +67,8 @@ def machine_of(image: Image, file: str) -> Machine:
     names = {symbol.name for path in objects for symbol in read_elf(path).symbols}
     symbols = tuple(symbol for symbol in image.elf.symbols if symbol.name in names)
     graphs = (path.with_suffix(".ci") for path in objects)
-    return Machine(
-        symbols, read_lines(image.path, file), read_call_graph(p for p in graphs if p.is_file()), image.model
-    )
+    calls = read_call_graph(path for path in graphs if path.is_file())
+    return Machine(symbols, read_lines(image.path, file), calls, image.model, tuple(read_held(objects)))
 
 
 def trace(compiled: Compiled, source: Path, code: CodeLines, machine: Machine) -> Trace:
@@ -84,9 +89,9 @@ def unmatched(
         if not node.fate:
             yield f"node {node.number} '{node.name}' ({node.op}) belongs to no instruction"
     for one in instructions:
-        if not one.nodes and one.why != OWN:
+        if not (one.nodes or one.origin):
             yield f"instruction {one.index} '{one.name}' ({one.op}) comes of no node"
-        if not one.why and not (one.code and one.symbols):
+        if one.why != SAME_BYTES and not (one.code and one.symbols):
             yield f"instruction {one.index} '{one.name}' ({one.op}) has no machine code"
     for symbol in symbols:
         if not symbol.purpose:
@@ -165,13 +170,11 @@ def _instruction(
     elif instruction.errand_of:
         why = f"computed by the core that drives the others, during the sitting of '{printable(instruction.errand_of)}'"
     elif not lines and instruction.aliasing is not None:
-        why = "operands and results are the same bytes: there is nothing to compute"
-    elif instruction.call.node.domain == DOMAIN:
-        why = OWN
+        why = SAME_BYTES
     constants = tuple(f"{machine.model}_c{index}" for index in instruction.frozen)
     return InstructionTrace(
         instruction.index, printable(instruction.name), instruction.op_name, instruction.kernel.name, own, lines,
-        tuple(symbols), constants, why,
+        tuple(symbols), constants, why, OWN if instruction.call.node.domain == DOMAIN else "",
     )  # fmt: skip
 
 
@@ -186,6 +189,10 @@ def _symbols(
                     serves.setdefault(_plain(symbol.name), set()).add(one.index)
         for name in one.constants:
             serves.setdefault(name, set()).add(one.index)
+    _hand_on(serves, machine.calls, code)
+    for holder, held in machine.held:
+        if held not in serves and holder in serves:
+            serves[held] = set(serves[holder])
     _hand_on(serves, machine.calls, code)
     for symbol in machine.symbols:
         lines = machine.lines(symbol) if symbol.kind == "code" else set()
