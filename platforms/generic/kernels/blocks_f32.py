@@ -61,11 +61,14 @@ def operand_axes(operands: Operands) -> tuple[Axis, Axis, int]:
     return image_axes(operands.call, strides)
 
 
+def columns_of(operands: Operands) -> Array:
+    """The weights of a product, [column][input], inputs in the order in which the operand lies in memory."""
+    weights = weights_of(operands.call)
+    layout = operands.layout(operands.call.tensor(0))
+    return weights.T if layout.is_default else weights[memory_order(layout)].T
+
+
 def matrix_in_blocks(operands: Operands, width: int) -> Array:
-    """The weights of a product in blocks of columns, rows in the order in which the operand lies in memory."""
-    call = operands.call
-    weights = weights_of(call)
-    layout = operands.layout(call.tensor(0))
-    if not layout.is_default:
-        weights = weights[memory_order(layout)]
-    return in_blocks(weights.T, starts(call, weights.shape[1]), width)
+    """The weights of a product in blocks of columns."""
+    columns = columns_of(operands)
+    return in_blocks(columns, starts(operands.call, columns.shape[0]), width)

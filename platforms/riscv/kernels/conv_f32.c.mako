@@ -81,6 +81,9 @@ static void ${f.name}(${f.parameters})
 ${taps(block.pixels)}\
         }
 % endif
+% if k.vectors:
+        (void)tilewright_vector_block${block.pixels}(sources, taps, run, w, ${k.out_channels}, ${k.low}, ${k.high}, y + at * ${k.out_channels}, ${k.out_channels});
+% else:
 <%
 whole = k.out_channels // width
 call = f"tilewright_float_block{block.pixels}(sources, taps, run, "
@@ -94,6 +97,7 @@ call = f"tilewright_float_block{block.pixels}(sources, taps, run, "
         for (int j = 0; j < ${block.pixels}; j++) {
             (void)memcpy(y + (at + j) * ${k.out_channels} + ${k.out_channels - tail}, rest + j * ${width}, ${4 * tail});
         }
+% endif
 % endif
     }
 % endfor
