@@ -8,6 +8,7 @@ from typing import Any
 
 from tilewright.errors import UnsupportedError
 from tilewright.run.pcode import ARM, governed, lifting_context
+from tilewright.run.register_lists import RegisterList, register_list, too_long
 from tilewright.timing.binary import Binary
 
 EXTRA = "time"
@@ -97,8 +98,12 @@ class Lifter:
 
     def mnemonic(self, address: int) -> str:
         """How an assembler writes the instruction at an address."""
+        code = self.binary.read(address, 20)
+        listed = too_long(code, 1 + governed(code)) if self.binary.machine == "arm" else None
+        if listed is not None:
+            return f"{listed.mnemonic} of {listed.count} registers"
         try:
-            [one] = self._context.disassemble(self.binary.read(address, 4), address, max_instructions=1).instructions
+            [one] = self._context.disassemble(code[:4], address, max_instructions=1).instructions
         except Exception:
             return "unknown"
         return str(one.mnem)
@@ -108,7 +113,16 @@ class Lifter:
         import pypcode
 
         raw = self.binary.read(address, 20)
-        count = 1 + (governed(raw) if self.binary.machine == "arm" else 0)
+        count = 1
+        if self.binary.machine == "arm":
+            count += governed(raw)
+            listed = register_list(raw)
+            if listed is not None and listed.base < 15:  # what the program counter holds is not kept
+                self._keep(address, 4, self._moves(listed))
+                return
+            if too_long(raw, count) is not None:  # under a condition
+                self._keep(address, 2, [Operation("CALLOTHER", None, (), "RegisterList")])
+                return
         try:
             translated = self._context.translate(raw, address, max_instructions=count)
         except (pypcode.BadDataError, pypcode.UnimplError, pypcode.DecoderError):
@@ -121,6 +135,20 @@ class Lifter:
             else:
                 operations.append(_operation(each))
         self._keep(at, size, operations)
+
+    def _moves(self, listed: RegisterList) -> list[Operation]:
+        """A load or store of a list of registers, the one with the lowest number at the lowest address."""
+        base = self.register(("sp", "lr", "pc")[listed.base - 13] if listed.base > 12 else f"r{listed.base}")
+        at, size = self.register("mult_addr"), listed.register_bytes
+        span, step = Operand("const", listed.count * size, 4), Operand("const", size, 4)
+        moves = [Operation("INT_SUB", at, (base, span)) if listed.below else Operation("COPY", at, (base,))]
+        for number in range(listed.first, listed.first + listed.count):
+            one = self.register(f"{'d' if size == 8 else 's'}{number}")
+            moves.append(Operation("LOAD", one, (at,)) if listed.loads else Operation("STORE", None, (at, one)))
+            moves.append(Operation("INT_ADD", at, (at, step)))
+        if listed.writes_back:
+            moves.append(Operation("INT_SUB" if listed.below else "INT_ADD", base, (base, span)))
+        return moves
 
     def _keep(self, address: int, size: int, operations: Sequence[Operation]) -> None:
         if address < 0:

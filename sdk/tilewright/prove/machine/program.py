@@ -9,6 +9,7 @@ from typing import Any
 from tilewright.prove.machine.gave_up import GaveUp
 from tilewright.prove.machine.memory import KNOWN, STALE, Region
 from tilewright.run.pcode import ARM, LANGUAGES, governed, lifting_context, require_lifter
+from tilewright.run.register_lists import too_long
 
 EXTRA = "prove"
 STACK_START, STACK_BYTES = 0x7F000000, 1 << 20
@@ -79,6 +80,8 @@ class Program:
         if address not in self.lifted:
             code = self.bytes_at(address)
             count = 1 + (governed(code) if self.arm else 0)
+            if self.arm and (listed := too_long(code, count)) is not None:
+                raise GaveUp(f"the {listed.mnemonic} of {listed.count} registers at {address:#x} is not lifted")
             try:
                 translation = self.context.translate(code, address, max_instructions=count)
             except Exception as error:
