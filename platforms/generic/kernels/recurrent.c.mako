@@ -93,9 +93,10 @@ def act(place, at, count, clips=True):
     return [*calls, f"{f.name}_act_{d.activations[place]}({at}, {count});"]
 def packed(out, start, place, vector, count, depth):
     return [f"tilewright_recurrent_rows({out}, {start}, {place}, {vector}, {count * H}, {depth});"]
-def whole(out, vector, place, top, count, start, more):
-    b = f"{plus('b', start * H)}" if k.bias else "NULL"
-    return [f"tilewright_whole_rows({out}, {count * H}, &{vector}_whole, {place}, {plus('tops', top * H)}, {b}, {more});"]
+def whole(out, vector, place, top, count, start):
+    return [f"tilewright_whole_rows({out}, {count * H}, &{vector}_whole, {place}, {plus('tops', top * H)}, {start});"]
+def biases(gate):
+    return plus("b", (2 * gates * n + gate) * H) if k.bias else "NULL"
 def numbers(vector, of, line, length):
     return [f"{vector}_whole = tilewright_whole_vector_of({vector}_numbers, {of}, {length}, {line.bits}, {line.share});"]
 def rows(count, first=0):
@@ -104,7 +105,7 @@ def rows(count, first=0):
         return packed("gate", plus("b", n * k.packed.starts), plus("w", n * k.packed.w), "now", gates, I) if not first else []
     if k.whole is not None:
         row, made = n * gates + first, [] if first else numbers("now", "now", k.whole.inputs, I)
-        return made + whole(plus("gate", first * H), "now", plus("w", row * H * I), row, count, 2 * gates * n + first, 0)
+        return made + whole(plus("gate", first * H), "now", plus("w", row * H * I), row, count, biases(first))
     return [
         f"{f.name}_gate({plus('gate', g * H)}, {plus('w', (n * gates + g) * H * I)}, now{bias(g)});" for g in range(first, first + count)
     ]
@@ -117,7 +118,7 @@ def turns(count, first=0, out="gate", state="h"):
         row = n * gates + first
         made = numbers("h", state, k.whole.hidden, H) if not first or state != "h" else []
         top = len(k.directions) * gates + row
-        return made + whole(out, "h", plus("r", row * H * H), top, count, 2 * gates * n + gates + first, int(out != "extra"))
+        return made + whole(out, "h", plus("r", row * H * H), top, count, biases(gates + first) if out == "extra" else out)
     return [
         f"{f.name}_recur({out if not g else f'{out} + {g * H}'}, {plus('r', (n * gates + first + g) * H * H)}, {state}"
         f"{bias(gates + first + g)});"

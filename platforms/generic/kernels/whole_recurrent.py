@@ -8,7 +8,7 @@ import numpy as np
 from tilewright.operators import recurrent_cell
 from tilewright.platform import Call, Constant, KernelMethods, Needs, Operands
 from tilewright.platforms.generic.kernels.functions_f32 import FUNCTIONS
-from tilewright.platforms.generic.kernels.recurrent import FormContext, Recurrent, RecurrentContext, WholeGates
+from tilewright.platforms.generic.kernels.recurrent import GATES, FormContext, Recurrent, RecurrentContext, WholeGates
 from tilewright.platforms.generic.kernels.whole_products import BARE, line_of, too_long, tops_of
 from tilewright.platforms.generic.platform import PLATFORM
 
@@ -29,8 +29,8 @@ class WholeRecurrent(KernelMethods):
 
     def accepts(self, call: Call) -> str | None:
         """Constant weights, sums that are not too long."""
-        if any(index not in call.constants for index in (1, 2)):
-            return "weights are computed at run time, the kernel wants the largest of every row at compile time"
+        if any(call.optional(index) is not None and index not in call.constants for index in (1, 2, 3)):
+            return "weights or biases are computed at run time, the kernel wants the largest of rows at compile time"
         refused = PORTABLE.accepts(call)
         if refused is not None:
             return refused
@@ -38,11 +38,12 @@ class WholeRecurrent(KernelMethods):
         return too_long(max(cell.inputs, cell.hidden))
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
-        """Those of the portable kernel, and the exponent of the largest of every row of W, then of R."""
+        """Those of the portable kernel, both biases of a gate as one, and the exponent of the largest of every row of
+        W, then of R."""
         constants = operands.call.constants
         rows = [tops_of(constants[index].reshape(-1, constants[index].shape[-1])) for index in (1, 2)]
         tops = replace(rows[0], values=np.concatenate([one.values for one in rows]))
-        return (*PORTABLE.constants(operands), tops)
+        return (*(_joined(operands.call, one) for one in PORTABLE.constants(operands)), tops)
 
     def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
         """Those of the portable kernel."""
@@ -64,3 +65,14 @@ class WholeRecurrent(KernelMethods):
         inputs, hidden = (line_of(length, 1) for length in (context.cell.inputs, context.cell.hidden))
         forms = tuple(form if form.function is None else FORMS.get(form.function, form) for form in context.forms)
         return replace(context, forms=forms, whole=WholeGates(inputs, hidden, STATES * context.cell.hidden))
+
+
+def _joined(call: Call, constant: Constant) -> Constant:
+    """Biases of R added to those of W, but for the gate that a GRU multiplies before it adds."""
+    if constant.name != "b":
+        return constant
+    gates = GATES[call.node.op]
+    biases = constant.values.reshape(-1, 2, gates, recurrent_cell(call).hidden).copy()
+    joined = gates - int(call.node.op == "GRU" and bool(call.integer("linear_before_reset", 0)))
+    biases[:, 0, :joined] += biases[:, 1, :joined]
+    return replace(constant, values=biases.reshape(-1))

@@ -56,17 +56,17 @@ static inline int tilewright_whole_row(float *sum, const tilewright_whole_vector
     return known;
 }
 
-/* Sums of rows one behind the other and of their biases, if any, or, with `more`, what these add to what is there. */
+/* Sums of rows one behind the other, from biases or other starts on, if any: they may lie where the sums go. */
 static inline void tilewright_whole_rows(float *out, int rows, const tilewright_whole_vector *x, const float *row, const uint8_t *tops,
-                                         const float *biases, int more)
+                                         const float *starts)
 {
     for (int i = 0; i < rows; i++) {
-        const float *const bias = biases != NULL ? biases + i : NULL;
+        const float *const start = starts != NULL ? starts + i : NULL;
         float v;
-        if (!tilewright_whole_row(&v, x, row, tops[i], bias)) {
-            v = tilewright_whole_exact(bias != NULL ? *bias : 0.0f, x->floats, 1, row, 1, x->length, x->line.top != 255u && tops[i] != 255u);
+        if (!tilewright_whole_row(&v, x, row, tops[i], start)) {
+            v = tilewright_whole_exact(start != NULL ? *start : 0.0f, x->floats, 1, row, 1, x->length, x->line.top != 255u && tops[i] != 255u);
         }
-        out[i] = more ? out[i] + v : v;
+        out[i] = v;
         row += x->length;
     }
 }
