@@ -73,10 +73,15 @@ def _pairs(words: Sequence[Pair], doubled: bool) -> PackedTaps:
 def _bytes(words: Sequence[Pair], taps: int, doubled: bool) -> PackedTaps:
     count = -(-taps // 4)
     places = [tap if tap < taps else -1 for tap in range(4 * count)]
+    used = {tap for word in words for tap in word}
     unpacked = list[tuple[str, str]]()
     for n in range(count):
-        even, odd = _halves(n, doubled)
-        unpacked += [(f"p{n}", f"t[{n}]"), (f"e{n}", even), (f"o{n}", odd)]
+        unpacked.append((f"p{n}", f"t[{n}]"))
+        unpacked += [
+            (f"{name}{n}", half)
+            for side, (name, half) in enumerate(zip("eo", _halves(n, doubled), strict=True))
+            if used & {4 * n + side, 4 * n + side + 2}
+        ]
     unpacked += [(f"w{n}", _word(low, high)) for n, (low, high) in enumerate(words)]
     return PackedTaps(tuple(places), tuple(unpacked))
 

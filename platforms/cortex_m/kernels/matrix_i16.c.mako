@@ -90,7 +90,9 @@ static void ${f.name}(${f.parameters})
         for (int j = 0; j < ${b}; j++) {
             (void)tilewright_halves_gather(${x} + ${times("(at + j)", w.stride * w.x_stride)}, xs + j, ${k.row}, ${b}, ${k.flip}u);
         }
+% if not k.matrix:
         const int g = 0;
+% endif
         {
 % else:
         for (int g = 0; g < ${g.count}; g++) {
