@@ -79,7 +79,7 @@ ${f.storage} void ${f.name}(${f.parameters})
     ${k.real} *const extra = gate + ${3 * H};
 % endif
 % if k.whole:
-    int32_t *const now_numbers = (int32_t *)(void *)(h + ${k.whole.place}), *const h_numbers = now_numbers + ${I};
+    int32_t *const numbers = (int32_t *)(void *)(h + ${k.whole.place});
     tilewright_whole_vector now_whole, h_whole;
 % endif
 % for d in k.directions:
@@ -98,14 +98,16 @@ def whole(out, vector, place, top, count, start):
 def biases(gate):
     return plus("b", (2 * gates * n + gate) * H) if k.bias else "NULL"
 def numbers(vector, of, line, length):
-    return [f"{vector}_whole = tilewright_whole_vector_of({vector}_numbers, {of}, {length}, {line.bits}, {line.share});"]
+    return [f"{vector}_whole = tilewright_whole_vector_of(numbers, {of}, {length}, {line.bits}, {line.share});"]
 def rows(count, first=0):
     """C of W's sums of some gates."""
     if k.packed is not None:
         return packed("gate", plus("b", n * k.packed.starts), plus("w", n * k.packed.w), "now", gates, I) if not first else []
     if k.whole is not None:
-        row, made = n * gates + first, [] if first else numbers("now", "now", k.whole.inputs, I)
-        return made + whole(plus("gate", first * H), "now", plus("w", row * H * I), row, count, biases(first))
+        if first:
+            return []
+        row, count = n * gates, gates
+        return numbers("now", "now", k.whole.inputs, I) + whole("gate", "now", plus("w", row * H * I), row, count, biases(0))
     return [
         f"{f.name}_gate({plus('gate', g * H)}, {plus('w', (n * gates + g) * H * I)}, now{bias(g)});" for g in range(first, first + count)
     ]

@@ -16,7 +16,7 @@ PORTABLE = Recurrent()
 FORMS = {FUNCTIONS[name]: FormContext(f"tilewright_whole_{name}(v)", None) for name in ("sigmoid", "tanh")}
 FUNCTION_SOURCES = ["fixed.h", "fixed_reciprocal.h", "fixed_power.h", "sigmoid_whole.h", "whole_functions.h"]
 STATES = 6
-"""Rows of a state, a cell and gates in scratch, before the whole numbers of an input and of a state."""
+"""Rows of a state, a cell and gates in scratch, before the whole numbers of an input or of a state."""
 
 
 @PLATFORM.kernel(
@@ -50,9 +50,9 @@ class WholeRecurrent(KernelMethods):
         return PORTABLE.in_place(call)
 
     def scratch(self, operands: Operands) -> int:
-        """State, cell and gates of one batch entry, one input and one state as whole numbers."""
+        """State, cell and gates of one batch entry, an input or a state as whole numbers."""
         cell = recurrent_cell(operands.call)
-        return 4 * ((STATES + 1) * cell.hidden + cell.inputs)
+        return 4 * (STATES * cell.hidden + max(cell.hidden, cell.inputs))
 
     def cost(self, call: Call) -> float:
         """Some thirty instructions a product, and the functions of the gates."""
