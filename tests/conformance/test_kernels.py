@@ -27,6 +27,12 @@ def declared(platform: str) -> list[Kernel]:
     return [kernel for kernel in own if set(kernel.requires.words()) <= NATIVE[platform]]
 
 
+OF_MICRO = {
+    "SoftmaxLines", "QuotientTwice", "InverseRoots", "WideMatMul", "LogShares", "UnitRows", "RunningSums",
+}  # fmt: skip
+"""Codes that only TensorFlow Lite Micro has: tests/tflite holds the C of these against what its kernels recorded."""
+
+
 @pytest.mark.parametrize("name", [name for name in find_platforms() if name in NATIVE])
 def test_kernels_compute_what_their_operators_mean(name: str, tmp_path: Path) -> None:
     platform = find_platforms()[name]
@@ -42,7 +48,7 @@ def test_kernels_compute_what_their_operators_mean(name: str, tmp_path: Path) ->
     missed = {
         kernel.name: f"{kernel.op}: {refusals(kernel)}"
         for kernel in declared(name)
-        if kernel.name not in reached
+        if kernel.name not in reached | OF_MICRO
         and kernel.op not in ("Relayout", "InputRows")  # every other call needs it; the application gives the rows
     }
     assert not missed, f"no drawn call reaches these kernels: {missed}"

@@ -140,6 +140,9 @@ TILEWRIGHT_FLOAT void tilewright_gathered_results(const tilewright_gathering *g,
     }
 }
 
+#if defined(__GNUC__)
+__attribute__((unused)) /* a network may only need what gathers */
+#endif
 static void tilewright_convolve(const tilewright_gathering *g, const tilewright_product *whole)
 {
     const int taps = whole->kernel[0] * whole->kernel[1], pixels = whole->outs[0] * whole->outs[1];
