@@ -21,8 +21,8 @@ T = TypeVar("T")
 ALLOCATORS = "auto, canonical, cp_sat, descent, distances, greedy, naive, onnx2c_unions, tetris, tflm_greedy"
 PASSES = (
     "activation, batch_norm, cached_attention, canonical, chain, constant_channels, dead, dense, depthwise, fold, "
-    "hot_rows, identity, normalisation, one_hot, pad, phases, pool, prescale, readers, rotary, scalar, signed_codes, "
-    "transposed, windows; in memory in_place, kernels, overlap, recompute, reorder, row_chains, state, views; in tiles "
+    "gates, hot_rows, identity, normalisation, one_hot, pad, phases, pool, prescale, readers, rotary, scalar, "
+    "signed_codes, transposed, windows; in memory in_place, kernels, overlap, recompute, reorder, row_chains, state, views; in tiles "
     "double_buffering, pinning, sittings, tile_fusion"
 )
 """What options take, said here so that help imports nothing; a test holds them against what is there."""
