@@ -22,8 +22,8 @@ ALLOCATORS = "auto, canonical, cp_sat, descent, distances, greedy, naive, onnx2c
 PASSES = (
     "activation, batch_norm, cached_attention, canonical, chain, constant_channels, dead, dense, depthwise, fold, "
     "gates, hot_rows, identity, normalisation, one_hot, pad, phases, pool, prescale, readers, rotary, scalar, "
-    "signed_codes, transposed, windows; in memory in_place, kernels, overlap, recompute, reorder, row_chains, state, views; in tiles "
-    "double_buffering, pinning, sittings, tile_fusion"
+    "signed_codes, transposed, windows; in memory in_place, kernels, overlap, recompute, reorder, row_chains, state, "
+    "views; in tiles double_buffering, pinning, sittings, tile_fusion"
 )
 """What options take, said here so that help imports nothing; a test holds them against what is there."""
 CACHE_BITS = {"float": 0, "float16": 16, "int8": 8, "int4": 4}
