@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tilewright.run.stack import join_aliases, read_call_graph, stack_bound
+from tilewright.run.stack import bound_beside, join_aliases, read_call_graph, stack_bound
 
 GRAPH = r"""graph: { title: "a.c"
 node: { title: "run" label: "run\na.c:1:1\n16 bytes (static)" }
@@ -46,3 +46,17 @@ def test_functions_that_the_compiler_merged_keep_their_depth(tmp_path: Path) -> 
         bound = stack_bound(join_aliases(graph, merged), "run")
         assert (bound.size_bytes, bound.path) == (316, ("run", "long"))
         assert bound.unknown == ("memcpy", "trace")
+
+
+def test_what_calls_the_network_is_not_beside_it(tmp_path: Path) -> None:
+    """A step of training runs where the network runs; a function whose address is handed on, on other cores."""
+    more = GRAPH + 'node: { title: "step" label: "step\\na.c:7:1\\n900 bytes (static)" }\n'
+    more += 'node: { title: "a.c:update" label: "update\\na.c:8:1\\n500 bytes (static)" }\n'
+    more += 'node: { title: "a.c:core" label: "core\\na.c:9:1\\n40 bytes (static)" }\n'
+    more += 'edge: { sourcename: "run" targetname: "a.c:wide" label: "" }\n'
+    more += 'edge: { sourcename: "step" targetname: "run" label: "" }\n'
+    more += 'edge: { sourcename: "step" targetname: "a.c:update" label: "" }\n'
+    more += 'edge: { sourcename: "a.c:core" targetname: "a.c:deep" label: "" }\n'
+    (tmp_path / "a.ci").write_text(more)
+    bound = bound_beside(read_call_graph([tmp_path / "a.ci"]), "run")
+    assert (bound.size_bytes, bound.path) == (140, ("core", "deep"))

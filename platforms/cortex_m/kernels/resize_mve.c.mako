@@ -1,16 +1,17 @@
 <%
-u = "u" if k.x_type.startswith("u") else "s"
+e = k.extent
+u = "u" if e.x_type.startswith("u") else "s"
 half = "uint16_t" if u == "u" else "int16_t"
-whole = k.at_once == k.channels
+whole = e.at_once == e.channels
 word = "vreinterpretq_s32_u32({})" if u == "u" else "{}"
-ragged = k.channels % 4 or k.at_once % 4
+ragged = e.channels % 4 or e.at_once % 4
 some = ", some" if ragged else ""
 z, p = ("_z", "_p") if ragged else ("", "")
 load = word.format(f"vldrhq{z}_{u}32({{}} + c{some})")
-y = f"(int8_t *)to" if k.y_type.startswith("u") else "to"
+y = f"(int8_t *)to" if e.y_type.startswith("u") else "to"
 %>\
 /* Codes of two rows as one, in halves. */
-TILEWRIGHT_MVE_INTO void ${f.name}_joined(const ${k.x_type} *upper, const ${k.x_type} *lower, ${half} *to, ${half} a, ${half} b, int codes)
+TILEWRIGHT_MVE_INTO void ${f.name}_joined(const ${e.x_type} *upper, const ${e.x_type} *lower, ${half} *to, ${half} a, ${half} b, int codes)
 {
     for (int i = 0; i < codes; i += 8) {
         const mve_pred16_t some = vctp16q((uint32_t)(codes - i));
@@ -25,27 +26,27 @@ TILEWRIGHT_MVE void ${f.name}(${f.parameters})
     const int32x4_t low = vdupq_n_s32(${k.low});
     const int32x4_t high = vdupq_n_s32(${k.high});
     const int32x4_t start = vdupq_n_s32(${-k.offset});
-    for (int image = 0; image < ${k.images}; image++) {
-        for (int row = 0; row < ${k.rows}; row++) {
-            const ${k.x_type} *const upper = x + image * ${k.image} + row_places[2 * row];
-            const ${k.x_type} *const lower = x + image * ${k.image} + row_places[2 * row + 1];
+    for (int image = 0; image < ${e.images}; image++) {
+        for (int row = 0; row < ${e.rows}; row++) {
+            const ${e.x_type} *const upper = x + image * ${e.image} + row_places[2 * row];
+            const ${e.x_type} *const lower = x + image * ${e.image} + row_places[2 * row + 1];
             const ${half} a = (${half})row_weights[2 * row];
             const ${half} b = (${half})row_weights[2 * row + 1];
 % if whole:
             {
-                const int channels = ${k.channels};
-                ${f.name}_joined(upper, lower, joined, a, b, ${k.source_columns * k.channels});
-                ${k.y_type} *to = y;
+                const int channels = ${e.channels};
+                ${f.name}_joined(upper, lower, joined, a, b, ${e.source_columns * e.channels});
+                ${e.y_type} *to = y;
 % else:
-            for (int first = 0; first < ${k.channels}; first += ${k.at_once}) {
-                const int channels = first < ${k.channels - k.at_once} ? ${k.at_once} : ${k.channels} - first;
-                for (int column = 0; column < ${k.source_columns}; column++) {
-                    const int at = column * ${k.channels} + first;
+            for (int first = 0; first < ${e.channels}; first += ${e.at_once}) {
+                const int channels = first < ${e.channels - e.at_once} ? ${e.at_once} : ${e.channels} - first;
+                for (int column = 0; column < ${e.source_columns}; column++) {
+                    const int at = column * ${e.channels} + first;
                     ${f.name}_joined(upper + at, lower + at, joined + column * channels, a, b, channels);
                 }
-                ${k.y_type} *to = y + first;
+                ${e.y_type} *to = y + first;
 % endif
-                for (int column = 0; column < ${k.columns}; column++) {
+                for (int column = 0; column < ${e.columns}; column++) {
                     const ${half} *const left = joined + column_places[2 * column] * channels;
                     const ${half} *const right = joined + column_places[2 * column + 1] * channels;
                     for (int c = 0; c < channels; c += 4) {
@@ -56,10 +57,10 @@ TILEWRIGHT_MVE void ${f.name}(${f.parameters})
                         sum = vmlaq_n_s32(sum, ${load.format("right")}, column_weights[2 * column + 1]);
                         vstrbq${p}_s32(${y} + c, vminq_s32(vmaxq_s32(${k.code}, low), high)${some});
                     }
-                    to += ${k.channels};
+                    to += ${e.channels};
                 }
             }
-            y += ${k.columns * k.channels};
+            y += ${e.columns * e.channels};
         }
     }
 }

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilewright.numerics import (
-    C_TYPES,
     ROUNDING,
     MultiplyHigh,
     Requantiser,
@@ -17,7 +16,8 @@ from tilewright.numerics import (
 from tilewright.platform import Call, Constant, KernelMethods, Needs, Operands
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels.codes_resize import form_of
-from tilewright.platforms.generic.kernels.resize_linear_i8 import MOST_CHANNELS, ResizeLinearI8
+from tilewright.platforms.generic.kernels.resize_linear_i8 import ResizeLinearI8
+from tilewright.platforms.generic.kernels.resized_images import MOST_CHANNELS, ResizedImages, images_of
 
 PORTABLE = ResizeLinearI8()
 FEWEST = 3
@@ -26,18 +26,9 @@ FEWEST = 3
 
 @dataclass(frozen=True)
 class MveResizeContext:
-    """As the portable kernel's: `images` of `rows` x `columns` results of `channels`, `at_once` joined at a time.
-    `code` is the requantised vector `sum` as C."""
+    """The sum has `offset` taken off; `code` is the requantised vector `sum` as C, between `low` and `high`."""
 
-    x_type: str
-    y_type: str
-    images: int
-    image: int
-    rows: int
-    columns: int
-    channels: int
-    source_columns: int
-    at_once: int
+    extent: ResizedImages
     offset: int
     code: str
     low: int
@@ -92,22 +83,10 @@ class ResizeMve(KernelMethods):
     def context(self, operands: Operands) -> MveResizeContext:
         """The numbers of the layer."""
         call = operands.call
-        form, x, y = form_of(call), call.tensor(0), call.outputs[0]
+        form = form_of(call)
         requantiser = requantise(resize_proof(call, form))
         code = _vector_code(requantiser)
         assert code is not None, "accepts refuses other forms"
-        return MveResizeContext(
-            x_type=C_TYPES[x.dtype],
-            y_type=C_TYPES[y.dtype],
-            images=y.shape[0],
-            image=x.elements // max(x.shape[0], 1),
-            rows=y.shape[2],
-            columns=y.shape[3],
-            channels=y.shape[1],
-            source_columns=x.shape[3],
-            at_once=min(y.shape[1], MOST_CHANNELS),
-            offset=the_quantisation(x).zero_point[0] << form.bits,
-            code=code,
-            low=requantiser.low,
-            high=requantiser.high,
-        )
+        extent = images_of(call, min(call.shape()[1], MOST_CHANNELS))
+        offset = the_quantisation(call.tensor(0)).zero_point[0] << form.bits
+        return MveResizeContext(extent, offset, code, requantiser.low, requantiser.high)

@@ -175,8 +175,7 @@ def _bounds(objects: Sequence[Path], model: str) -> tuple[StackBound, StackBound
 def _fits_cores(model: str, beside: StackBound | None, target: Target) -> None:
     """DoesNotFit where what the cores of a cluster compute needs more stack than each of them has."""
     room = target.stacks.core_bytes
-    on_cores = beside is not None and beside.path and beside.path[0].endswith("_core")
-    if beside is not None and on_cores and room and beside.size_bytes > room:
+    if beside is not None and room and beside.size_bytes > room:
         raise DoesNotFit(
             f"'{model}' needs {beside.size_bytes:,} bytes of stack on each core of target '{target.name}'",
             why=f"a core has {room:,}; the deepest calls are {' > '.join(beside.path)}",

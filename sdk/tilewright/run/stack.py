@@ -109,17 +109,27 @@ def stack_bound(graph: CallGraph, root: str, ignore: frozenset[str] = frozenset(
 
 
 def bound_beside(graph: CallGraph, root: str, ignore: frozenset[str] = frozenset()) -> StackBound:
-    """The deepest stack of what `root` does not reach by calls: what it hands to other cores is among that."""
-    reached, waiting = set[str](), [root]
+    """The deepest stack of what neither calls `root` nor is called by it; what it hands to other cores is among it."""
+    callers: dict[str, set[str]] = {}
+    for caller, callees in graph.calls.items():
+        for callee in callees:
+            callers.setdefault(callee, set()).add(caller)
+    own = _reached(graph.calls, _reached(callers, (root,)))  # what calls it runs where it runs
+    bounds = [stack_bound(graph, title, ignore) for title in sorted(graph.frames) if title not in own]
+    unknown = {name for bound in bounds for name in bound.unknown}
+    deepest = max(bounds, key=lambda bound: bound.size_bytes, default=StackBound(0, ()))
+    return StackBound(deepest.size_bytes, deepest.path, tuple(sorted(unknown)))
+
+
+def _reached(edges: Mapping[str, set[str]], starts: Iterable[str]) -> set[str]:
+    """What can be reached from the starts, and they themselves."""
+    reached, waiting = set[str](), list(starts)
     while waiting:
         title = waiting.pop()
         if title not in reached:
             reached.add(title)
-            waiting += graph.calls.get(title, ())
-    bounds = [stack_bound(graph, title, ignore) for title in sorted(graph.frames) if title not in reached]
-    unknown = {name for bound in bounds for name in bound.unknown}
-    deepest = max(bounds, key=lambda bound: bound.size_bytes, default=StackBound(0, ()))
-    return StackBound(deepest.size_bytes, deepest.path, tuple(sorted(unknown)))
+            waiting += edges.get(title, ())
+    return reached
 
 
 def _name(title: str) -> str:
