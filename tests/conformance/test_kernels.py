@@ -27,14 +27,6 @@ def declared(platform: str) -> list[Kernel]:
     return [kernel for kernel in own if set(kernel.requires.words()) <= NATIVE[platform]]
 
 
-ELSEWHERE = {
-    "SoftmaxLines", "QuotientTwice", "InverseRoots", "WideMatMul", "LogShares", "UnitRows", "RunningSums",
-    "ScatterRuns",
-}  # fmt: skip
-"""Kernels that no drawn call reaches: codes that only TensorFlow Lite Micro has are held in tests/tflite against what
-its kernels recorded, updates at constant indices in tests/platforms/test_scatter_runs.py."""
-
-
 @pytest.mark.parametrize("name", [name for name in find_platforms() if name in NATIVE])
 def test_kernels_compute_what_their_operators_mean(name: str, tmp_path: Path) -> None:
     platform = find_platforms()[name]
@@ -50,7 +42,7 @@ def test_kernels_compute_what_their_operators_mean(name: str, tmp_path: Path) ->
     missed = {
         kernel.name: f"{kernel.op}: {refusals(kernel)}"
         for kernel in declared(name)
-        if kernel.name not in reached | ELSEWHERE
+        if kernel.name not in reached
         and kernel.op not in ("Relayout", "InputRows")  # every other call needs it; the application gives the rows
     }
     assert not missed, f"no drawn call reaches these kernels: {missed}"

@@ -23,6 +23,7 @@ from tilewright.numerics import (
     rounds_twice,
     split_bias,
     the_quantisation,
+    wide_nests,
     wide_rule,
     wraps,
 )
@@ -254,11 +255,11 @@ class WideMatMul(KernelMethods):
 
     def accepts(self, call: Call) -> str | None:
         """One loop nest."""
-        return None if len(nests_of(real(call))) == 1 else "it is no one loop nest"
+        return None if len(wide_nests(call)) == 1 else "it is no one loop nest"
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Constant operands as codes."""
-        return read_constants(operands, nests_of(real(operands.call)))
+        return read_constants(operands, wide_nests(operands.call))
 
     def context(self, operands: Operands) -> NestContext:
         """The product's own loops around sums of 64 bits."""
@@ -267,7 +268,7 @@ class WideMatMul(KernelMethods):
         multiplier, right = wide_rule(*(the_quantisation(tensor) for tensor in (call.tensor(0), call.tensor(1), y)))
         finish = f"(int32_t)((acc * {multiplier} + INT64_C({1 << (right - 1)})) >> {right})"
         codes = Codes("(int64_t)e0 * e1", finish, C_TYPES[y.dtype], *y.dtype.range, total_type="int64_t")
-        return context_of(operands, nests_of(real(call)), [codes], ())
+        return context_of(operands, wide_nests(call), [codes], ())
 
 
 def _codes(call: Call) -> Codes:

@@ -71,7 +71,9 @@ def tuples(r: Draw, op: str) -> Sketch:
     if op == "GatherND":
         return Sketch(op, (data(r, shape), fixed(places, False)))
     updates = data(r, (count, *shape[depth:]))
-    return Sketch(op, (data(r, shape), fixed(places, False), updates), {"reduction": r.choice(("none", "add", "max"))})
+    return Sketch(
+        op, (data(r, shape), fixed(places, r.random() < 0.4), updates), {"reduction": r.choice(("none", "add", "max"))}
+    )
 
 
 def scatter(r: Draw, op: str) -> Sketch:
@@ -81,7 +83,8 @@ def scatter(r: Draw, op: str) -> Sketch:
     taken = tuple(r.randint(1, size) for size in shape)
     indices = np.array([r.randrange(-shape[axis], shape[axis]) for _ in range(int(np.prod(taken)))]).reshape(taken)
     reduction = "none" if op == "Scatter" else r.choice(("none", "add", "mul", "min"))
-    return Sketch(op, (data(r, shape), fixed(indices, False), data(r, taken)), {"axis": axis, "reduction": reduction})
+    known = fixed(indices, r.random() < 0.4)
+    return Sketch(op, (data(r, shape), known, data(r, taken)), {"axis": axis, "reduction": reduction})
 
 
 def expand(r: Draw, op: str) -> Sketch:

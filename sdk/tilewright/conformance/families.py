@@ -8,6 +8,7 @@ from dataclasses import replace
 from tilewright.conformance import draws as d
 from tilewright.conformance import draws_codes as c
 from tilewright.conformance import draws_gradients as g
+from tilewright.conformance import draws_micro as micro
 from tilewright.conformance import draws_moves as m
 from tilewright.conformance.draws_descent import descent, descent_pair, pooled_conv
 from tilewright.conformance.draws_lengths import selected, suppressed
@@ -29,6 +30,7 @@ FAMILIES: Mapping[str, d.Sketcher] = {
     "gradient_mean_pool": g.gradient_mean_pool, "gradient_slopes": g.gradient_slopes, "gradient_sum": g.gradient_sum,
     "half_attention": c.half_attention, "image": d.image,
     "layer_norm": d.layer_norm, "matmul": d.matmul, "matmul_integer": d.matmul_integer,
+    "micro_product": micro.wide_product, "micro_rows": micro.rows, "micro_sums": micro.running_rows,
     "normalised_by_four": d.per_channel(4), "normalised_by_two": d.per_channel(2),
     "normalised_in_groups": d.per_channel(2, num_groups=2), "packed_weights": packed_weights, "pad": m.pad,
     "places": d.along(keepdims=(0, 1), select_last_index=(0, 1)), "pool": d.pool,

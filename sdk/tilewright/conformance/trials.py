@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tilewright.conformance.draws import Drawn, Sketch
+from tilewright.conformance.draws_micro import in_scales_of_micro
 from tilewright.frontend.shapes import OPSET
 from tilewright.model import Array, Clamp, DType, Model, Node, Numerics, Quantisation, Tensor
 from tilewright.ops.codes import AsIntegers, Exponentials, Mean, Products
@@ -17,6 +18,7 @@ from tilewright.ops.quantised.twice_elements import FIXED, ROUNDED_TWICE
 from tilewright.ops.quantised.twice_elements import unknown as element_twice_unknown
 from tilewright.ops.registry import find
 
+_ROUNDED = (*ROUNDED_TWICE, "Div")
 _WEIGHTS = (*(DType.I8,) * 6, DType.I4, DType.U8)
 _CLAMPS = (Clamp(0.0, float("inf")), Clamp(0.0, 6.0), Clamp(-1.0, 1.0))
 
@@ -139,7 +141,9 @@ def _quantised(call: Call, arrays: Sequence[Array | None], operator: Operator, r
     x = call.tensor(0)
     outputs = []
     if isinstance(call.codes, AsIntegers):
-        return call
+        return in_scales_of_micro(call, r) or call
+    if isinstance(call.codes, Exponentials) and r.random() < 0.5 and (settled := in_scales_of_micro(call, r)):
+        return settled
     for index, y in enumerate(call.outputs):
         if index and y.dtype is not x.dtype:
             outputs.append(y)
@@ -160,7 +164,7 @@ def _quantised(call: Call, arrays: Sequence[Array | None], operator: Operator, r
         if call.node.op in FIXED and x.dtype is DType.I16 and r.random() < 0.5:
             outputs.append(replace(y, dtype=x.dtype, quantisation=Quantisation((2.0**-15,), (0,), None, "tflm")))
             continue
-        numerics: Numerics = "tflm" if call.node.op in ROUNDED_TWICE and r.random() < 0.4 else "exact"
+        numerics: Numerics = "tflm" if call.node.op in _ROUNDED and r.random() < 0.4 else "exact"
         low, high = x.dtype.range
         reach = _reach(call, arrays) * r.uniform(0.3, 1.2)
         zero = r.choice((0, low, (low + high) // 2, r.randint(low, high)))
@@ -172,7 +176,7 @@ def _quantised(call: Call, arrays: Sequence[Array | None], operator: Operator, r
 def _known(call: Call) -> Call:
     """The call, with exact codes where TensorFlow Lite Micro has no others."""
     (y, *others), meaning = call.outputs, call.outputs[0].quantisation
-    if call.node.op not in (*ROUNDED_TWICE, *FIXED) or meaning is None or element_twice_unknown(call) is None:
+    if call.node.op not in (*_ROUNDED, *FIXED) or meaning is None or element_twice_unknown(call) is None:
         return call
     return replace(call, outputs=(replace(y, quantisation=replace(meaning, numerics="exact")), *others))
 

@@ -90,7 +90,7 @@ from tilewright.ops.quantised.softmax_twice import TOTAL_SHIFT, softmax_twice_fo
 from tilewright.ops.quantised.twice import Addition, Distance, Twice
 from tilewright.ops.quantised.twice_elements import clip_steps, element_rules
 from tilewright.ops.quantised.twice_elements import unknown as element_twice_unknown
-from tilewright.ops.quantised.wide_matmul import wide_rule
+from tilewright.ops.quantised.wide_matmul import wide_nests, wide_rule
 from tilewright.ops.requantize import Integers, Requantisation, quantise
 
 __all__ = [
@@ -108,5 +108,5 @@ __all__ = [
     "rounds_as_floats", "rounds_twice", "running_along", "running_rule", "same_meaning", "settled_form", "softmax_axis",
     "softmax_form", "softmax_lines_rule", "softmax_twice_form", "softmax_twice_unknown", "split_bias", "split_multiply",
     "step_form", "stored", "sum_form", "the_quantisation", "thresholds", "times", "too_wide", "turn_exponents",
-    "wide_rule", "window_counts", "wraps", "zero_code",
+    "wide_nests", "wide_rule", "window_counts", "wraps", "zero_code",
 ]  # fmt: skip

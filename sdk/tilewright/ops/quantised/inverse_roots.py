@@ -27,4 +27,6 @@ def _evaluate(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, ...]:
     return (roots[places].reshape(codes.shape),)
 
 
-OPERATORS = (Operator("InverseRoots", _infer, _evaluate, ("x",), codes=AsIntegers(), domain=DOMAIN),)
+OPERATORS = (
+    Operator("InverseRoots", _infer, _evaluate, ("x",), codes=AsIntegers(), domain=DOMAIN, sketch="micro_rows"),
+)

@@ -100,4 +100,4 @@ def _evaluate(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, ...]:
     return (np.clip(results, *DType.I8.range).astype(np.int8),)
 
 
-OPERATORS = (Operator("LogShares", _infer, _evaluate, ("x",), codes=AsIntegers(), domain=DOMAIN),)
+OPERATORS = (Operator("LogShares", _infer, _evaluate, ("x",), codes=AsIntegers(), domain=DOMAIN, sketch="micro_rows"),)

@@ -58,4 +58,6 @@ def _evaluate(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, ...]:
     return (np.flip(results, axis) if reverse else results,)
 
 
-OPERATORS = (Operator("RunningSums", _infer, _evaluate, ("x",), codes=AsIntegers(), domain=DOMAIN),)
+OPERATORS = (
+    Operator("RunningSums", _infer, _evaluate, ("x",), codes=AsIntegers(), domain=DOMAIN, sketch="micro_sums"),
+)

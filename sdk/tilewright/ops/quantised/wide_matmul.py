@@ -52,12 +52,11 @@ def _evaluate(call: Call, arrays: Sequence[Array | None]) -> tuple[Array, ...]:
     return (np.clip(rounded_once(sums, *rule), *DType.I16.range).astype(np.int16),)
 
 
-def _nests(call: Call) -> tuple[Nest, ...]:
+def wide_nests(call: Call) -> tuple[Nest, ...]:
+    """The loops of the product on real numbers: no loops over the codes alone have its roundings."""
     return matmul.nests(real_call(call, DType.F32, call.constants))
 
 
 OPERATORS = (
-    Operator(
-        "WideMatMul", _infer, _evaluate, ("a", "b"), nests=_nests, codes=AsIntegers(), domain=DOMAIN,
-    ),
-)  # fmt: skip
+    Operator("WideMatMul", _infer, _evaluate, ("a", "b"), codes=AsIntegers(), domain=DOMAIN, sketch="micro_product"),
+)
