@@ -146,11 +146,16 @@ def test_a_byte_beyond_l1_traps(tmp_path: Path, trained: Callable[[str], Files])
         runs_equal(done, tmp_path / "project", tmp_path / "work", LATE, fence=True)
 
 
-def test_cores_may_not_read_l2(tmp_path: Path, trained: Callable[[str], Files]) -> None:
+@pytest.mark.parametrize(("pointer", "told"), [("const int32_t", "load|read"), ("int8_t", "stor|wrote")])
+def test_cores_may_neither_read_nor_write_l2(
+    pointer: str, told: str, tmp_path: Path, trained: Callable[[str], Files]
+) -> None:
+    """Weights, then results of the first layer."""
     done = compiled(trained("ad_int8").model, 16 * 1024, tmp_path / "project")
     name = done.plan.name
-    changed(tmp_path / "project", name, f"(void *)({name}_l1 + ", f"(void *)({name}_arena + ")
-    with pytest.raises((FenceError, TilewrightError), match=r"(?i)load|read|wrote to forbidden memory"):
+    pointed = f"            ({pointer} *)(void *)({name}"
+    changed(tmp_path / "project", name, f"{pointed}_l1 + ", f"{pointed}_arena + ")
+    with pytest.raises((FenceError, TilewrightError), match=rf"(?i){told}"):
         runs_equal(done, tmp_path / "project", tmp_path / "work", LATE)
 
 
