@@ -16,11 +16,10 @@ from tilewright.platforms.generic.kernels.blocks_f32 import (
     REGISTERS,
     in_blocks,
     matrix_in_blocks,
-    operand_axes,
     refused_product,
     starts,
 )
-from tilewright.platforms.generic.kernels.conv_f32 import spatial
+from tilewright.platforms.generic.kernels.conv_f32 import operand_axes, spatial
 from tilewright.platforms.generic.kernels.float_text import rectified_text
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps
 

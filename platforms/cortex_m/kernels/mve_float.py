@@ -15,8 +15,8 @@ from tilewright.platform import Array, Call, Clamp, Constant, DType, KernelMetho
 from tilewright.platforms.cortex_m.kernels.conv_i8 import inner_blocks
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels.blocks import Axis, Groups, cannot_repack, groups_of
-from tilewright.platforms.generic.kernels.blocks_f32 import in_blocks, operand_axes, refused_product, starts
-from tilewright.platforms.generic.kernels.conv_f32 import spatial
+from tilewright.platforms.generic.kernels.blocks_f32 import in_blocks, refused_product, starts
+from tilewright.platforms.generic.kernels.conv_f32 import operand_axes, spatial
 from tilewright.platforms.generic.kernels.dense_f32 import memory_order, weights_of
 from tilewright.platforms.generic.kernels.float_text import limit_texts
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps

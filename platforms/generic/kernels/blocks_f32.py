@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 from tilewright.platform import Array, Call, Operands
-from tilewright.platforms.generic.kernels.blocks import Axis, axis
-from tilewright.platforms.generic.kernels.conv_f32 import spatial
 from tilewright.platforms.generic.kernels.dense_f32 import DenseF32, memory_order, weights_of
 
 REGISTERS = "../../generic/kernels/registers_f32.h"
@@ -37,28 +35,6 @@ def refused_product(call: Call) -> str | None:
     if call.optional(2) is not None and 2 not in call.constants:
         return "the bias is computed at run time, the kernel packs it with the weights"
     return DenseF32().accepts(call)
-
-
-def image_axes(call: Call, strides: tuple[int, ...]) -> tuple[Axis, Axis, int]:
-    """Rows, columns, and the stride of channels, for an operand with these strides in elements."""
-    x = call.tensor(0)
-    _, parts = spatial(call)
-    x_shape, y_shape, x_strides = x.shape[2:], call.outputs[0].shape[2:], strides[2:]
-    if len(x_shape) == 1:
-        x_shape, y_shape, x_strides = (1, *x_shape), (1, *y_shape), (0, *x_strides)
-    h, w = (
-        axis(size, out, k, s, d, p, step)
-        for size, out, (k, s, d, p), step in zip(x_shape, y_shape, parts, x_strides, strict=True)
-    )
-    return h, w, strides[1] if x.shape[1] > 1 else 1
-
-
-def operand_axes(operands: Operands) -> tuple[Axis, Axis, int]:
-    """`image_axes` of the operand as it lies in memory."""
-    x = operands.call.tensor(0)
-    strides = operands.layout(x).axis_strides(x.shape)
-    assert strides is not None
-    return image_axes(operands.call, strides)
 
 
 def columns_of(operands: Operands) -> Array:

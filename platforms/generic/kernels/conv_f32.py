@@ -62,6 +62,37 @@ def spatial(call: Call) -> tuple[Array, tuple[tuple[int, int, int, int], ...]]:
     return weights, axes
 
 
+def image_axes(call: Call, strides: tuple[int, ...]) -> tuple[Axis, Axis, int]:
+    """Rows, columns, and the stride of channels, for an operand with these strides in elements."""
+    x = call.tensor(0)
+    _, parts = spatial(call)
+    x_shape, y_shape, x_strides = x.shape[2:], call.outputs[0].shape[2:], strides[2:]
+    if len(x_shape) == 1:
+        x_shape, y_shape, x_strides = (1, *x_shape), (1, *y_shape), (0, *x_strides)
+    h, w = (
+        axis(size, out, k, s, d, p, step)
+        for size, out, (k, s, d, p), step in zip(x_shape, y_shape, parts, x_strides, strict=True)
+    )
+    return h, w, strides[1] if x.shape[1] > 1 else 1
+
+
+def operand_axes(operands: Operands) -> tuple[Axis, Axis, int]:
+    """`image_axes` of the operand as it lies in memory."""
+    x = operands.call.tensor(0)
+    strides = operands.layout(x).axis_strides(x.shape)
+    assert strides is not None
+    return image_axes(operands.call, strides)
+
+
+def rows_overlap(operands: Operands, h: Axis, w: Axis) -> tuple[tuple[int, int, int], ...]:
+    """The overlap of kernels that write rows after all that later ones read; channels of the operand are innermost."""
+    call = operands.call
+    x, y = call.tensor(0), call.outputs[0]
+    if call.integer("group", 1) != 1 or operands.layout(x) != Layout.channels_last(x.shape) or h.out == 1:
+        return ()
+    return ((0, 0, gap_bytes(*row_steps(h, w, y.shape[1], 4, 4), reads_before_writing=False)),)
+
+
 @PLATFORM.kernel(
     "Conv", types="f32, f32, f32? -> f32", template="conv_f32.c.mako", layout=("axes", "channels_last"),
     sources=["vectorised.h"], numerics="1e-5", preference=10,
@@ -94,15 +125,8 @@ class ConvF32(KernelMethods):
 
     def overlap(self, operands: Operands) -> tuple[tuple[int, int, int], ...]:
         """Rows are written after all that later ones read, where the operand's channels are innermost."""
-        call = operands.call
-        x, y = call.tensor(0), call.outputs[0]
-        if call.integer("group", 1) != 1 or operands.layout(x) != Layout.channels_last(x.shape):
-            return ()
         numbers = self.context(operands)
-        if numbers.h.out == 1:
-            return ()
-        steps = row_steps(numbers.h, numbers.w, y.shape[1], 4, 4)
-        return ((0, 0, gap_bytes(*steps, reads_before_writing=False)),)
+        return rows_overlap(operands, numbers.h, numbers.w)
 
     def cost(self, call: Call) -> float:
         """About a fifth of an instruction per multiply-accumulate."""
@@ -112,21 +136,9 @@ class ConvF32(KernelMethods):
     def context(self, operands: Operands) -> ConvContext:
         """The numbers of the block."""
         call = operands.call
-        x, y = call.tensor(0), call.outputs[0]
-        _, axes = spatial(call)
-        strides = operands.layout(x).axis_strides(x.shape)
-        assert strides is not None
-        x_shape, y_shape = x.shape[2:], y.shape[2:]
-        x_strides = strides[2:]
-        if len(x_shape) == 1:
-            x_shape, y_shape, x_strides = (1, *x_shape), (1, *y_shape), (0, *x_strides)
-        h, w = (
-            axis(size, out, k, s, d, p, step)
-            for size, out, (k, s, d, p), step in zip(x_shape, y_shape, axes, x_strides, strict=True)
-        )
+        h, w, x_channel = operand_axes(operands)
         h, w = joined(h, w)
         groups = groups_of(call)
-        x_channel = strides[1] if x.shape[1] > 1 else 1
         blocks = channel_blocks(groups.results, groups.weights // groups.results, block_width(groups.results))
         return ConvContext(
             attribute=ATTRIBUTE,

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from tilewright.numerics import plus, times
 from tilewright.platform import Array, Call, Clamp, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.blocks import Axis, cannot_repack
-from tilewright.platforms.generic.kernels.blocks_f32 import image_axes, in_blocks, starts
-from tilewright.platforms.generic.kernels.conv_f32 import spatial
+from tilewright.platforms.generic.kernels.blocks_f32 import in_blocks, starts
+from tilewright.platforms.generic.kernels.conv_f32 import image_axes, spatial
 from tilewright.platforms.generic.kernels.float_text import rectified_text
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, row_steps
 

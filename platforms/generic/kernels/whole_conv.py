@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.platform import Call, Constant, DType, KernelMethods, Layout, Needs, Operands
-from tilewright.platforms.generic.kernels.blocks import Axis, Groups, axis, cannot_repack, groups_of, joined
-from tilewright.platforms.generic.kernels.conv_f32 import spatial
+from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands
+from tilewright.platforms.generic.kernels.blocks import Axis, Groups, cannot_repack, groups_of, joined
+from tilewright.platforms.generic.kernels.conv_f32 import operand_axes, rows_overlap, spatial
 from tilewright.platforms.generic.kernels.elements import empty
-from tilewright.platforms.generic.kernels.overlap import gap_bytes, row_steps
 from tilewright.platforms.generic.kernels.whole_products import BARE, SOURCES, Line, limited, line_of, too_long, tops_of
 from tilewright.platforms.generic.platform import PLATFORM
 
@@ -52,15 +51,8 @@ class WholeConv(KernelMethods):
 
     def overlap(self, operands: Operands) -> tuple[tuple[int, int, int], ...]:
         """Rows are written after all that later ones read, where the operand's channels are innermost."""
-        call = operands.call
-        x, y = call.tensor(0), call.outputs[0]
-        if call.integer("group", 1) != 1 or operands.layout(x) != Layout.channels_last(x.shape):
-            return ()
         numbers = self.context(operands)
-        if numbers.h.out == 1:
-            return ()
-        steps = row_steps(numbers.h, numbers.w, y.shape[1], 4, 4)
-        return ((0, 0, gap_bytes(*steps, reads_before_writing=False)),)
+        return rows_overlap(operands, numbers.h, numbers.w)
 
     def cost(self, call: Call) -> float:
         """Nine instructions a product, and what becomes whole numbers."""
@@ -72,21 +64,9 @@ class WholeConv(KernelMethods):
     def context(self, operands: Operands) -> WholeConvContext:
         """The numbers of windows and rows."""
         call = operands.call
-        x, y = call.tensor(0), call.outputs[0]
-        _, axes = spatial(call)
-        strides = operands.layout(x).axis_strides(x.shape)
-        assert strides is not None
-        x_shape, y_shape, x_strides = x.shape[2:], y.shape[2:], strides[2:]
-        if len(x_shape) == 1:
-            x_shape, y_shape, x_strides = (1, *x_shape), (1, *y_shape), (0, *x_strides)
-        h, w = joined(
-            *(
-                axis(size, out, k, s, d, p, step)
-                for size, out, (k, s, d, p), step in zip(x_shape, y_shape, axes, x_strides, strict=True)
-            )
-        )
+        h, w, x_channel = operand_axes(operands)
+        h, w = joined(h, w)
         groups = groups_of(call)
-        x_channel = strides[1] if x.shape[1] > 1 else 1
         line = line_of(groups.weights // groups.results, w.out)
         return WholeConvContext(
             line, h, w, groups, x_channel * groups.channels, x_channel, 2 in call.constants,

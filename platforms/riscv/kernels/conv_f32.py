@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Layout, Needs, Operands, Work
 from tilewright.platforms.generic.kernels.blocks import Axis, cannot_repack, joined
-from tilewright.platforms.generic.kernels.blocks_f32 import REGISTERS, in_blocks, operand_axes, starts
-from tilewright.platforms.generic.kernels.conv_f32 import spatial
+from tilewright.platforms.generic.kernels.blocks_f32 import REGISTERS, in_blocks, starts
+from tilewright.platforms.generic.kernels.conv_f32 import operand_axes, spatial
 from tilewright.platforms.generic.kernels.float_text import limit_texts
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps
 from tilewright.platforms.riscv.platform import PLATFORM
