@@ -46,12 +46,17 @@ def test_no_required_rule_is_departed_from(
     assert (found.records, found.open) == ((), 0)
 
 
+CODED = ("digits_int8", "odd_mobile_int8", "odd_unet_int8")
+
+
 @pytest.mark.parametrize(
-    ("board", "records"), [("qemu_mps3_an547", ["D1"]), ("qemu_rv32gcv", ["D1"]), ("host", ["D3"])]
+    ("name", "board", "records"),
+    [(name, "qemu_mps3_an547", ["D1"]) for name in CODED]
+    + [(name, "qemu_rv32gcv", ["D1"]) for name in (*CODED, "digits")]
+    + [(name, "host", ["D3"]) for name in CODED],
 )
-@pytest.mark.parametrize("name", ["digits_int8", "odd_mobile_int8", "odd_unet_int8"])
 def test_what_vectors_depart_from_stands_in_records(
-    board: str, records: list[str], name: str, network: Callable[[str], NetworkFiles], tmp_path: Path
+    name: str, board: str, records: list[str], network: Callable[[str], NetworkFiles], tmp_path: Path
 ) -> None:
     """Names, types and parts of instructions as parameters of macros; `restrict` where compilers make the vectors."""
     found = _checked(network(name).model, board, tmp_path)

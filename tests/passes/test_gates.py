@@ -24,6 +24,7 @@ NUMBERS = {
     "other": 0.71,
 }
 CONSTANTS = {name: np.asarray(value, np.float32) for name, value in NUMBERS.items()}
+CONSTANTS["deep"] = np.full((1, 1, 1), 0.5, np.float32)
 SMOOTH = {
     "silu": ("Swish", ["Sigmoid x s", "Mul x s y"]),
     "silu backwards": ("Swish", ["Sigmoid x s", "Mul s x y"]),
@@ -48,6 +49,7 @@ SMOOTH = {
     ),
 }  # fmt: skip
 OTHERS = {
+    "a result of more axes": ["Div x root2 d", "Erf d e", "Add e one a", "Mul x a m", "Mul m deep y"],
     "another sigmoid": ["Abs x z", "Sigmoid z s", "Mul x s y"],
     "another width": ["Mul x other d", "Erf d e", "Add e one a", "Mul x a m", "Mul m half y"],
     "no half": ["Div x root2 d", "Erf d e", "Add e one a", "Mul x a y"],

@@ -10,18 +10,18 @@ lists = 1 if k.copied and not k.runs else max(h.kernel if k.runs else 0, h.kerne
             for (int kh = 0; kh < ${h.kernel}; kh++) {
                 for (int kw = 0; kw < ${w.kernel}; kw++) {
                     for (int j = 0; j < ${pixels}; j++) {
-                        const int ih = top[j] + kh * ${h.dilation};
-                        const int iw = left[j] + kw * ${w.dilation};
+                        const int ih = top[j] + ${times("kh", h.dilation)};
+                        const int iw = left[j] + ${times("kw", w.dilation)};
 % if k.padded:
-                        const int tap = ih >= 0 && ih < ${h.size} && iw >= 0 && iw < ${w.size};
+                        const bool tap = ih >= 0 && ih < ${h.size} && iw >= 0 && iw < ${w.size};
 % endif
 % if k.copied:
-                        float *const to = copy + j * ${depth} + (kh * ${w.kernel} + kw) * ${k.channels};
+                        float *const to = copy + j * ${depth} + ${times(f"(kh * {w.kernel} + kw)", k.channels)};
                         for (int i = 0; i < ${k.channels}; i++) {
-                            to[i] = ${"tap ? " if k.padded else ""}x[ih * ${h.x_stride} + iw * ${w.x_stride} + i * ${k.x_channel}]${" : 0.0f" if k.padded else ""};
+                            to[i] = ${"tap ? " if k.padded else ""}x[${times("ih", h.x_stride)} + ${times("iw", w.x_stride)} + ${times("i", k.x_channel)}]${" : 0.0f" if k.padded else ""};
                         }
 % else:
-                        sources[(kh * ${w.kernel} + kw) * ${pixels} + j] = ${"tap ? " if k.padded else ""}x + ih * ${h.x_stride} + iw * ${w.x_stride}${" : pad" if k.padded else ""};
+                        sources[(kh * ${w.kernel} + kw) * ${pixels} + j] = ${"tap ? " if k.padded else ""}x + ${times("ih", h.x_stride)} + ${times("iw", w.x_stride)}${" : pad" if k.padded else ""};
 % endif
                     }
                 }
