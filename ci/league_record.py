@@ -168,6 +168,12 @@ def layer_of_line(line: Line, call: Call | None, count: int, macs: int, parts: t
     return Layer(name, "Chain", "tile by tile", count, macs, elements, codes, parts)
 
 
+def alone_of(layer: LayerReport, call: Call, cycles: int) -> Layer:
+    """One of several layers that are computed tile by tile together, with the cycles of its own kernels."""
+    macs = layer.macs or recurrent_products(call)
+    return Layer(layer.name, layer.op, layer.kernel, cycles, macs, elements_of(call), has_codes(call), ())
+
+
 def cell_of(compiled: Compiled, report: Report) -> Cell:
     """What the record keeps of a run."""
     assert report.run is not None
@@ -182,7 +188,10 @@ def cell_of(compiled: Compiled, report: Report) -> Cell:
         count = line.layer.instructions or line.layer.cycles or 0
         macs = line.macs or (recurrent_products(call) if call else 0)
         products += macs
-        if count >= SHARE * total:
+        together = [(each, each.kernel_cycles) for each in line.group if each.kernel_cycles is not None]
+        if len(together) == len(line.group) > 1:
+            layers += [alone_of(each, calls[each.name], own) for each, own in together if own >= SHARE * total]
+        elif count >= SHARE * total:
             layers.append(layer_of_line(line, call, count, macs, parts_of(line, calls)))
     layers.sort(key=lambda layer: -layer.count)
     unexplained = run.reference.mismatches - run.reference.explained if run.reference else 0

@@ -219,8 +219,8 @@ def _actors(members: Sequence[Instruction], step: TileStep, levels: Hierarchy) -
     return told
 
 
-def kernel_spans(plan: ExecutionPlan, instruction: Instruction) -> list[int]:
-    """How often the cores of every tile are given work: by a stage that it computes once for each phase or job.
+def kernel_owners(plan: ExecutionPlan, instruction: Instruction) -> list[list[str]]:
+    """By tile, whose work the cores are given, in order: a layer that it computes comes once for each phase or job.
 
     Empty where a kernel of jobs does not say how many they are.
     """
@@ -228,18 +228,18 @@ def kernel_spans(plan: ExecutionPlan, instruction: Instruction) -> list[int]:
         return []
     by_name = {other.name: other for other in plan.instructions}
     members = [by_name[stage.node] for stage in instruction.schedule.stages]
-    counts = []
+    owners = []
     for step in instruction.schedule.steps():
-        often = 0
+        tile_owners: list[str] = []
         for number, (member, tile) in enumerate(zip(members, step.tiles, strict=True)):
             if step.computed[number]:
                 sizes = {name: high - low for name, (low, high) in tile.items()}
                 times = member.kernel.job_times(member.call, sizes)
                 if member.kernel.gives_jobs and times is None:
                     return []
-                often += member.kernel.phases if times is None else times.jobs
-        counts.append(often)
-    return counts
+                tile_owners += [member.name] * (member.kernel.phases if times is None else times.jobs)
+        owners.append(tile_owners)
+    return owners
 
 
 def _copies(schedule: TileSchedule, moves: Sequence[TileCopy], levels: Hierarchy, engine: Copy) -> _Times:

@@ -104,6 +104,7 @@ class LayerReport:
     unit that computes it, empty where the platform has one only.
     `copied_bytes` are those between the compute level and others by way, in a fused chain those of its last layer;
     `operand_bytes` are operands, results and constants once each. `profile` are the tiles of a profiled layer.
+    `kernel_cycles` are those of its own kernels where it is computed tile by tile together with others.
     `core_cycles` are computed from the instructions that ran, by the table of the target's core. `instead_of` names
     the kernel that would have been faster, with the sentence why none of its tiles fits; empty where there is none.
     `mismatches` are the differing elements of a layer that was compared. `nodes` are those of a chain that is computed
@@ -151,6 +152,7 @@ class LayerReport:
     faster: FasterReport | None = None
     with_aim: FasterReport | None = None
     slow: SlowReport | None = None
+    kernel_cycles: int | None = None
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,7 @@ def _layer_row(line: Line, names: Mapping[str, str], place: Mapping[str, int]) -
     chained, shown = line.inside is not None, line.inside or layer
     kernel = shown.kernel + (f" on {shown.engine}" if shown.engine else "")
     copied = "" if chained else number(sum(shown.copied_bytes.values()) or None)
-    cycles, tile = ("", "") if chained else (number(shown.cycles), _tile(shown, place))
+    cycles, tile = (number(shown.kernel_cycles), "") if chained else (number(shown.cycles), _tile(shown, place))
     name = _inside(line, names) if chained else names[shown.name]
     row = [f"{line.number}", name, shown.op, kernel, slow, shown.numerics, tile]
     return [*row, macs, copied, cycles, _error(shown)]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 
 from tilewright.plan.plan import ExecutionPlan
-from tilewright.plan.profile import kernel_spans, modelled_tiles
+from tilewright.plan.profile import kernel_owners, modelled_tiles
 from tilewright.plugins import platform
 from tilewright.report.build import LayerReport
 from tilewright.report.tile_times import TileCycles, TileReport
@@ -14,12 +16,21 @@ from tilewright.run.counts import Span
 
 
 def with_tiles(layers: Sequence[LayerReport], plan: ExecutionPlan, spans: Sequence[Span]) -> tuple[LayerReport, ...]:
-    """The layers with their tiles: bytes, modelled cycles, and measured ones where the simulator told spans."""
+    """The layers with their tiles: bytes, modelled cycles, and measured ones where the simulator told spans.
+
+    Where several layers are computed tile by tile, each has the cycles of its own kernels too.
+    """
     chosen = platform(plan.platform)
     layers_with_tiles = []
+    own_cycles: Counter[str] = Counter()
     for index, (row, instruction) in enumerate(zip(layers, plan.instructions, strict=True)):
         own = [span for span in spans if span.instruction == index and span.kind != "layer"]
-        measured = _per_tile(own, kernel_spans(plan, instruction))
+        owners = kernel_owners(plan, instruction)
+        measured = _per_tile(own, [len(tile) for tile in owners])
+        if measured and instruction.schedule is not None and len(instruction.schedule.stages) > 1:
+            kernels = [span.cycles for span in own if span.kind == "kernel"]
+            for owner, cycles in zip(chain.from_iterable(owners), kernels, strict=True):
+                own_cycles[owner] += cycles
         tiles = modelled_tiles(plan, instruction, chosen)
         reports = (
             TileReport(
@@ -31,7 +42,7 @@ def with_tiles(layers: Sequence[LayerReport], plan: ExecutionPlan, spans: Sequen
             for at, tile in enumerate(tiles)
         )  # fmt: skip
         layers_with_tiles.append(replace(row, profile=tuple(reports)))
-    return tuple(layers_with_tiles)
+    return tuple(replace(row, kernel_cycles=own_cycles.get(row.name)) for row in layers_with_tiles)
 
 
 def _per_tile(spans: Sequence[Span], kernels: Sequence[int]) -> list[TileCycles]:
