@@ -6,6 +6,7 @@ import numpy as np
 
 from tilewright.errors import ModelError, TilewrightError, UnsupportedNode
 from tilewright.ops.registry import find
+from tilewright.tflite.between import follow
 from tilewright.tflite.file import FileOperator
 from tilewright.tflite.registry import operators
 from tilewright.tflite.writer import Writer
@@ -25,6 +26,7 @@ def write(writer: Writer, operator: FileOperator) -> None:
     writer.label = f"{writer.inside}{operator.label}"
     try:
         family(writer, operator)
+        follow(writer, operator)
     except TilewrightError:
         raise
     except (ArithmeticError, LookupError, ValueError, TypeError) as error:

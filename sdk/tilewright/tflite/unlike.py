@@ -14,6 +14,7 @@ METADATA = "tilewright.unlike_tflm"
 WRAPPED_STATE, NARROW_SUMS, COPIED_STATE, CUT_LIMIT = "wrapped_state", "narrow_sums", "copied_state", "cut_limit"
 SUMMED_ZERO, MANY_ADDENDS, MISREAD_BIAS = "summed_zero", "many_addends", "misread_bias"
 TYPE_OF_ROWS, FORM_OF_ROWS, LONG_ROWS, STEEP_SCALES = "type_of_rows", "form_of_rows", "long_rows", "steep_scales"
+FLOATS_BETWEEN, MOVED_CODES = "floats_between", "moved_codes"
 WHY: Mapping[str, str] = {
     WRAPPED_STATE: "its codes are limited before the zero point is added, and wrap around behind it",
     COPIED_STATE: "the codes of its state are copied to a result of another scale",
@@ -25,6 +26,8 @@ WHY: Mapping[str, str] = {
     FORM_OF_ROWS: "it is not over the last axis, or its result is not in the one form that the kernels give",
     LONG_ROWS: "its sums leave 32 bits",
     STEEP_SCALES: "its scales are further apart than the kernels take",
+    FLOATS_BETWEEN: "it is made of floats that were codes before, by arithmetic of floats or to another scale",
+    MOVED_CODES: "the kernels copy codes of another scale as they are",
     MANY_ADDENDS: "it adds more than two tensors up before it rounds",
 }
 

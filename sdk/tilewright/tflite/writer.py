@@ -16,6 +16,7 @@ import numpy as np
 from tilewright.errors import ModelError, UnsupportedNode
 from tilewright.model import Array, DType, Shape
 from tilewright.tflite.file import PART_LIMIT, FileOperator, FileTensor, Network, Scales, Subgraph
+from tilewright.tflite.origin import Origin
 from tilewright.tflite.schema import Activation
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class Writer:
         self.states: dict[str, KeptState] = {}
         self.next: dict[str, str] = {}
         self.unlike: dict[str, str] = {}
+        self.origins: dict[int, Origin] = {}
 
     # ------------------------------------------------------------------------------------------------ names, nodes
     def fresh(self, wanted: str) -> str:
@@ -117,6 +119,17 @@ class Writer:
                     why="operators stand in the order of execution", fix="convert the network again",
                 )  # fmt: skip
         return self.reals[index, first]
+
+    def codes(self, index: int) -> str:
+        """The name of a tensor as the file holds it: its codes where it has a scale."""
+        tensor = self.tensor(index)
+        if tensor.scales is None or tensor.dtype not in QUANTISED or index in self.coded:
+            return self.coded.get(index) or self.value(index)
+        if tensor.data is not None:
+            return self.constant(f"{self.names[index]}/codes", tensor.data, tensor.dtype)
+        name = self.fresh(f"{self.names[index]}/codes")
+        self.coded[index] = self._quantised(name, index, self.value(index))
+        return name
 
     def channels_first(self, indices: Sequence[int]) -> bool:
         """True where every computed operand is held with its channels first already."""
@@ -226,6 +239,14 @@ class Writer:
             real = self.op("DequantizeLinear", codes, scale, point, name=f"{name}/real")
         self.reals[index, first] = real
 
+    def define_codes(self, index: int, codes: str) -> None:
+        """Let these be a tensor as the file holds it."""
+        tensor = self.tensor(index)
+        self.reals[index, False] = codes
+        if tensor.scales is not None and tensor.dtype in (*QUANTISED, DType.I32):
+            self.coded[index] = codes
+            self.reals[index, False] = self.dequantised(codes, tensor.scales, tensor.dtype, what=tensor.name)
+
     def define_whole(self, index: int, real: str) -> None:
         """Let codes of 32 bits with one scale and no zero point be a tensor: ONNX has no QuantizeLinear of these."""
         tensor = self.tensor(index)
@@ -324,14 +345,20 @@ class Writer:
         tensor = self.tensor(index)
         real = real or self.value(index)
         if tensor.scales is not None and tensor.dtype in QUANTISED:
-            assert tensor.dtype is not None, tensor.name
-            scale = self.constant(f"{name}/scale", tensor.scales.scale.reshape(-1)[:1].reshape(()))
-            zero = self.constant(f"{name}/zero_point", tensor.scales.zero_point.astype(tensor.dtype.numpy).reshape(()))
-            self.ops("QuantizeLinear", (real, scale, zero), [name], {})
+            self._quantised(name, index, real)
         elif tensor.scales is not None and index in self.coded:
             self.ops("Identity", (self.coded[index],), [name], {})
         else:
             self.ops("Identity", (real,), [name], {})
+
+    def _quantised(self, name: str, index: int, real: str) -> str:
+        """A real number as the codes of a tensor, under `name`."""
+        tensor = self.tensor(index)
+        assert tensor.scales is not None, tensor.name
+        assert tensor.dtype is not None, tensor.name
+        scale = self.constant(f"{name}/scale", tensor.scales.scale.reshape(-1)[:1].reshape(()))
+        zero = self.constant(f"{name}/zero_point", tensor.scales.zero_point.astype(tensor.dtype.numpy).reshape(()))
+        return self.ops("QuantizeLinear", (real, scale, zero), [name], {})[0]
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 from tilewright.errors import ModelError, UnsupportedNode
 from tilewright.model import DType
 from tilewright.tflite import schema
+from tilewright.tflite.between import hand_over
 from tilewright.tflite.file import FileOperator, FileTensor
 from tilewright.tflite.operators import write
+from tilewright.tflite.unlike import FLOATS_BETWEEN
 from tilewright.tflite.writer import Writer
 
 if TYPE_CHECKING:
@@ -46,6 +48,9 @@ def turns(writer: Writer, operator: FileOperator) -> None:
     carried = [body.fresh(f"{writer.label}/carried") for _ in given]
     _give(writer, operator, body, given, carried)
     results = _results(writer, operator, body, operator.outputs)
+    for before, behind in zip(body.graph.inputs, body.graph.outputs, strict=True):
+        if behind in body.origins and body.origins[behind] != body.origins.get(before):
+            body.unlike[body.names[behind]] = FLOATS_BETWEEN  # the next turn reads other floats than the first
     again = _asked(writer, operator, body, condition, given, results)
     inputs = [(body.fresh(f"{writer.label}/turn"), DType.I64), (body.fresh(f"{writer.label}/going"), DType.BOOL)]
     outputs = list(zip(body.graph.outputs, results, strict=True))
@@ -86,6 +91,7 @@ def _give(
     for outside, inside, name in zip(given, inner.graph.inputs, names, strict=True):
         _check_alike(operator, writer.tensor(outside), inner.tensor(inside))
         inner.reals[inside, False] = name
+        hand_over(writer, outside, inner, inside)
     for one in inner.graph.operators:
         write(inner, one)
 
@@ -98,6 +104,7 @@ def _results(writer: Writer, operator: FileOperator, inner: Writer, outputs: Seq
     names = []
     for outside, inside in zip(outputs, inner.graph.outputs, strict=True):
         _check_alike(operator, writer.tensor(outside), inner.tensor(inside))
+        hand_over(inner, inside, writer, outside)
         names.append(inner.op("Identity", inner.value(inside), name=f"{inner.names[inside]}/result"))
     return names
 

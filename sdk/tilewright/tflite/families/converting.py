@@ -38,9 +38,9 @@ def dequantise(writer: Writer, operator: FileOperator) -> None:
 
 
 def cast(writer: Writer, operator: FileOperator) -> None:
-    """CAST; of codes it takes the numbers that the codes are."""
+    """CAST; of codes it takes the numbers that the codes are, and gives such."""
     x, y = operator.inputs[0], operator.outputs[0]
-    writer.define(y, writer.cast(writer.value(x), y))
+    writer.define_codes(y, writer.cast(writer.codes(x), y))
 
 
 OPERATORS = {"QUANTIZE": quantise, "DEQUANTIZE": dequantise, "CAST": cast}
