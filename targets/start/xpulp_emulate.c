@@ -75,6 +75,13 @@ static int tw_access(uint32_t *x, uint32_t code)
         case 0: *(volatile uint8_t *)at = (uint8_t)value; break;
         case 1: *(volatile uint16_t *)at = (uint16_t)value; break;
         case 2: *(volatile uint32_t *)at = value; break;
+        case 6:
+            if (code >> 25 != 0u) {
+                return 0;
+            }
+            *(volatile uint32_t *)at = value;
+            x[base] += x[code >> 7 & 31u];
+            return 1;
         default: return 0;
         }
         x[base] += (uint32_t)(tw_bits(code, 25, 7) * 32) | (code >> 7 & 31u);

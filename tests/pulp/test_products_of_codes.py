@@ -16,7 +16,13 @@ PRODUCTS: tuple[tuple[str, tuple[int, ...], tuple[int, ...], type, type, int, in
     ("few", (2, 3, 8), (2, 8, 3), np.int8, np.uint8, -128, 120),
     ("even", (9, 32), (32, 8), np.uint8, np.uint8, 0, 128),
     ("long", (1, 7, 1024), (1, 1024, 6), np.int8, np.int8, 0, 2),
+    ("plain", (2, 9, 16), (2, 16, 13), np.int8, np.int8, 0, 0),
+    ("begun", (3, 5, 16), (3, 16, 9), np.int8, np.int8, 11, 0),
+    ("rows", (1, 17, 16), (1, 16, 6), np.uint8, np.int8, 0, -3),
+    ("unsigned", (2, 6, 8), (2, 8, 10), np.uint8, np.uint8, 0, 128),
+    ("least", (1, 1, 4), (1, 4, 5), np.int8, np.int8, -7, 9),
 )
+LONGEST_HELD = 16
 
 
 def products() -> Network:
@@ -42,4 +48,5 @@ def products() -> Network:
 def test_products_are_bit_exact(board: str, tmp_path: Path) -> None:
     board_or_skip(board)
     done = check_network(products(), board, tmp_path, ("random", "low", "high"))
-    assert {kernels(done)[name] for name, *_ in PRODUCTS} == {"TiledProductI8"}
+    for name, left, *_ in PRODUCTS:
+        assert kernels(done)[name] == ("ShortProductI8" if left[-1] <= LONGEST_HELD else "TiledProductI8")

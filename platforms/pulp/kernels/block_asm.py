@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.numerics import MultiplyHigh
+from tilewright.numerics import MultiplyHigh, SplitMultiply
 from tilewright.platform import Array
 from tilewright.platforms.pulp.kernels.listing import Listing, constant
 
@@ -323,7 +323,7 @@ def _requantise(out: Listing, geometry: Geometry, requantise: Streamed, sums: li
             out(*(f"p.max {r}, {r}, a5" for r in row), *(f"p.min {r}, {r}, a6" for r in row))
 
 
-def clip_of(form: MultiplyHigh) -> tuple[str, int] | None:
+def clip_of(form: MultiplyHigh | SplitMultiply) -> tuple[str, int] | None:
     """The one instruction that clamps, where there is one."""
     limits = (form.low, form.high)
     signed = {(-128, 127): 8, (-32768, 32767): 16}

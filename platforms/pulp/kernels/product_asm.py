@@ -30,15 +30,14 @@ def listing(depth: int, unsigned: bool, lines: bool, form: MultiplyHigh | None) 
         out(f"li t1, {further}", *(f"add {row}, {row}, t1" for row in ROWS))
     if form is not None:
         _codes(out, form)
-    out(f"lw a7, {Y_STEP}+%[k]")
+    out(*[f"lw a7, {Y_STEP}+%[k]"] * (form is not None))
     for row in range(WIDTH):
         sums = SUMS[WIDTH * row : WIDTH * (row + 1)]
         if form is None:
-            out(*(f"sw {total}, {4 * at}(t3)" for at, total in enumerate(sums)))
+            out(*(f"p.sw {total}, 4, t3" for total in sums))
         else:
             out(f"pv.packlo.b {sums[0]}, {sums[1]}, {sums[0]}", f"pv.packhi.b {sums[0]}, {sums[3]}, {sums[2]}")
-            out(f"sw {sums[0]}, 0(t3)")
-        out("p.addN t3, t3, a7, 0")  # an addition
+            out(f"p.swr {sums[0]}, a7, t3")
     out.end_loop()
     return out
 
@@ -100,5 +99,24 @@ def row_sums(depth: int, unsigned: bool, factor: int) -> Listing:
     out(*(f"{dot} t0, {word}, a3" for word in ("t2", "t3")[:together]))
     out.end_loop()
     out("mul t0, t0, a4", "p.sw t0, 4, a1")
+    out.end_loop()
+    return out
+
+
+def packing(depth: int, flipped: bool, sums: bool) -> Listing:
+    """Four columns as words: a0 walks down their rows, a1 bytes apart, a2 over the words; s2 to s5 sum codes up."""
+    out = Listing()
+    out("li a3, 0x05010400", "li a4, 0x07030602", "li a5, 0x07060302", f"li t6, {depth // WIDTH}")
+    out(*["li a6, 0x01010101"] * sums, *["li a7, 0x80808080"] * flipped)
+    out.begin_loop("t6")
+    out(*(f"p.lwr {row}, a1, a0" for row in ("t0", "t1", "t2", "t3")))
+    out(*(f"xor {row}, {row}, a7" for row in ("t0", "t1", "t2", "t3") if flipped))
+    out("mv t4, t0", "mv t5, t2")
+    out("pv.shuffle2.b t4, t1, a3", "pv.shuffle2.b t5, t3, a3")  # two rows of the first two columns
+    out("pv.shuffle2.b t0, t1, a4", "pv.shuffle2.b t2, t3, a4")  # and of the last two
+    out("pv.pack.h t1, t5, t4", "pv.shuffle2.b t4, t5, a5", "pv.pack.h t3, t2, t0", "pv.shuffle2.b t0, t2, a5")
+    columns = ("t1", "t4", "t3", "t0")
+    out(*(f"pv.sdotsp.b s{2 + at}, {column}, a6" for at, column in enumerate(columns) if sums))
+    out(*(f"p.sw {column}, 4, a2" for column in columns))
     out.end_loop()
     return out

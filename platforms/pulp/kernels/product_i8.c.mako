@@ -1,43 +1,10 @@
+<%namespace name="parts" file="/product_parts.c.mako"/>\
 <%
 q = k.requantise
-dot = "tilewright_unsigned_dot" if k.a_type == "uint8_t" else "tilewright_dot"
 def limited(indent):
     return (f"code = code < {q.low} ? {q.low} : code;\n{indent}code = code > {q.high} ? {q.high} : code;")
 %>\
-/* Packs four columns, of which those behind the last repeat it; the start of each. */
-static void ${f.name}_pack(const unsigned char *b, uint32_t *to, int32_t *starts, int columns)
-{
-    int32_t sums[4] = {0};
-    for (int i = 0; i < ${k.depth}; i += 4) {
-        if ((columns & 3) == 0) {
-            const uint32_t r0 = tilewright_word(b)${k.flips}, r1 = tilewright_word(b + columns)${k.flips};
-            const uint32_t r2 = tilewright_word(b + 2 * columns)${k.flips}, r3 = tilewright_word(b + 3 * columns)${k.flips};
-            const uint32_t even01 = (r0 & 0x00FF00FFu) | (r1 & 0x00FF00FFu) << 8, odd01 = (r0 >> 8 & 0x00FF00FFu) | (r1 & 0xFF00FF00u);
-            const uint32_t even23 = (r2 & 0x00FF00FFu) | (r3 & 0x00FF00FFu) << 8, odd23 = (r2 >> 8 & 0x00FF00FFu) | (r3 & 0xFF00FF00u);
-            to[0] = (even01 & 0xFFFFu) | even23 << 16;
-            to[1] = (odd01 & 0xFFFFu) | odd23 << 16;
-            to[2] = even01 >> 16 | (even23 & 0xFFFF0000u);
-            to[3] = odd01 >> 16 | (odd23 & 0xFFFF0000u);
-        } else {
-            for (int n = 0; n < 4; n++) {
-                const unsigned char *const from = b + (n < columns ? n : columns - 1);
-                uint32_t word = 0;
-                for (int j = 0; j < 4; j++) {
-                    word |= (uint32_t)from[j * columns] << (8 * j);
-                }
-                to[n] = word${k.flips};
-            }
-        }
-        for (int n = 0; n < 4; n++) {
-            sums[n] = tilewright_dot(sums[n], to[n], 0x01010101u);
-        }
-        b += 4 * columns;
-        to += 4;
-    }
-    for (int n = 0; n < 4; n++) {
-        starts[n] = ${-k.a_zero} * (sums[n] - (${k.depth * k.b_zero}));
-    }
-}
+${parts.pack(f, k)}\
 
 /* Cores share blocks of four rows and, inside a matrix, groups of four columns. */
 static void ${f.name}(${f.parameters})
@@ -59,25 +26,7 @@ static void ${f.name}(${f.parameters})
         ${k.y_type} *const result = y + matrix * tile->rows * tile->columns;
         item += last - first;
 % if k.b_zero:
-#ifdef TILEWRIGHT_XPULP
-        {
-            register const void *from __asm__("a0") = left;
-            register int32_t *to __asm__("a1") = lines;
-            register int rows __asm__("a2") = tile->rows;
-            register uint32_t ones __asm__("a3") = 0x01010101u;
-            __asm__ volatile(
-${k.row_sums}
-                : "+r"(from), "+r"(to) : "r"(rows), "r"(ones) : "memory", "a4", "t0", "t1", "t2", "t3");
-        }
-#else
-        for (int m = 0; m < tile->rows; m++) {
-            int32_t sum = 0;
-            for (int i = 0; i < ${k.depth}; i += 4) {
-                sum = ${dot}(sum, tilewright_word(left + m * ${k.depth} + i), 0x01010101u);
-            }
-            lines[m] = ${-k.b_zero} * sum;
-        }
-#endif
+${parts.lines(k)}\
 % endif
         for (int group = first / blocks; group * blocks < last; group++) {
             const int over = tile->columns < 4 ? 0 : tile->columns - 4;
@@ -134,17 +83,7 @@ ${k.text}
                 }
 % endif
 #else
-                for (int m = row; m < row + height + 4 * (units - 1); m++) {
-                    for (int n = 0; n < width; n++) {
-                        int32_t acc = starts[n]${" + lines[m]" if k.b_zero else ""};
-                        for (int i = 0; i < ${k.depth}; i++) {
-                            acc += left[m * ${k.depth} + i] * ((const signed char *)(packed + i / 4 * 4 + n))[i % 4];
-                        }
-                        int32_t code = ${q.code("acc")};
-                        ${limited(" " * 24)}
-                        result[m * tile->columns + column + n] = (${k.y_type})code;
-                    }
-                }
+${parts.portable(k, " " * 16, "row + height + 4 * (units - 1)", "starts")}\
 #endif
                 block += units;
             }

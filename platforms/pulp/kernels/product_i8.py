@@ -15,11 +15,11 @@ from tilewright.numerics import C_TYPES, ROUNDING, MultiplyHigh, Requantiser, pr
 from tilewright.platform import Call, DType, Operands, Rule, TiledKernelMethods, TileView, multiple, whole
 from tilewright.platforms.generic.kernels import product_i8 as portable
 from tilewright.platforms.pulp.kernels.conv_block_i8 import FOURS, SUMS_WHOLE
-from tilewright.platforms.pulp.kernels.product_asm import WIDTH, listing, row_sums
+from tilewright.platforms.pulp.kernels.product_asm import WIDTH, listing, packing, row_sums
 from tilewright.platforms.pulp.kernels.windows import CORES
 from tilewright.platforms.pulp.platform import PLATFORM
 
-ENTRY_CYCLES, BLOCK_CYCLES, PACK_CYCLES, ROW_CYCLES = 600, 175, 12, 3
+ENTRY_CYCLES, BLOCK_CYCLES, PACK_CYCLES, ROW_CYCLES = 600, 170, 6, 3
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ class ProductContext:
     a_zero: int
     b_zero: int
     flips: str
+    packing: str
     fused: bool
     text: str
     row_sums: str
@@ -74,7 +75,7 @@ class TiledProductI8(TiledKernelMethods):
 
     def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
         """Of the core that has most blocks: twenty-four instructions for sixty-four products, and what it packs."""
-        matrices, rows = _matrices(call, sizes)
+        matrices, rows = matrices_of(call, sizes)
         words, blocks, groups = call.shape(0)[-1] // WIDTH, -(-rows // WIDTH), -(-sizes["n"] // WIDTH)
         items = -(-matrices * blocks * groups // CORES)
         packs = -(-items // blocks) + 1
@@ -85,8 +86,8 @@ class TiledProductI8(TiledKernelMethods):
 
     def tile_scratch(self, call: Call, sizes: Mapping[str, Any]) -> Any:
         """Packed columns, and the starts of rows where the other zero point makes some, for every core."""
-        _, rows = _matrices(call, sizes)
-        return CORES * (WIDTH * call.shape(0)[-1] + 4 * rows * (_zero(call) != 0))
+        _, rows = matrices_of(call, sizes)
+        return CORES * (WIDTH * call.shape(0)[-1] + 4 * rows * (right_zero(call) != 0))
 
     def context(self, operands: Operands) -> ProductContext:
         """Types, zero points and the statement of a block."""
@@ -99,28 +100,31 @@ class TiledProductI8(TiledKernelMethods):
             y_type=C_TYPES[call.outputs[0].dtype],
             depth=call.shape(0)[-1],
             a_zero=the_quantisation(a).zero_point[0],
-            b_zero=_zero(call),
+            b_zero=right_zero(call),
             flips=" ^ 0x80808080u" if b.dtype is DType.U8 else "",
+            packing=packing(call.shape(0)[-1], b.dtype is DType.U8, the_quantisation(a).zero_point[0] != 0).text(
+                " " * 12
+            ),
             fused=fixed is not None,
-            text=listing(call.shape(0)[-1], a.dtype is DType.U8, _zero(call) != 0, fixed).text(" " * 20),
-            row_sums=row_sums(call.shape(0)[-1], a.dtype is DType.U8, -_zero(call)).text(" " * 16),
+            text=listing(call.shape(0)[-1], a.dtype is DType.U8, right_zero(call) != 0, fixed).text(" " * 20),
+            row_sums=row_sums(call.shape(0)[-1], a.dtype is DType.U8, -right_zero(call)).text(" " * 16),
             requantise=form,
         )
 
     def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
         """Matrices, rows and columns of one tile."""
-        matrices, rows = _matrices(call, {name: high - low for name, (low, high) in view.loops.items()})
+        matrices, rows = matrices_of(call, {name: high - low for name, (low, high) in view.loops.items()})
         right = call.shape(0)[-1] * view.size("n") if lead_of(call)[1] else 0
         return {"matrices": int(matrices), "rows": int(rows), "columns": view.size("n"), "right": right}
 
 
-def _zero(call: Call) -> int:
+def right_zero(call: Call) -> int:
     """The zero point of the right-hand side's codes as signed ones."""
     b = call.tensor(1)
     return the_quantisation(b).zero_point[0] - 128 * (b.dtype is DType.U8)
 
 
-def _matrices(call: Call, sizes: Mapping[str, Any]) -> tuple[Any, Any]:
+def matrices_of(call: Call, sizes: Mapping[str, Any]) -> tuple[Any, Any]:
     """Matrices and rows of a tile; where one right-hand side serves all, leading axes count rows."""
     lead: Any = 1
     for name, size in sizes.items():

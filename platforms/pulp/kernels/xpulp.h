@@ -7,6 +7,7 @@ __asm__(".macro p.lw rd, post, base\n .insn i 0x0b, 2, \\rd, \\post(\\base)\n .e
         ".macro p.lbu rd, post, base\n .insn i 0x0b, 4, \\rd, \\post(\\base)\n .endm\n"
         ".macro p.lh rd, post, base\n .insn i 0x0b, 1, \\rd, \\post(\\base)\n .endm\n"
         ".macro p.sw rs, post, base\n .insn s 0x2b, 2, \\rs, \\post(\\base)\n .endm\n"
+        ".macro p.swr rs, step, base\n .insn r 0x2b, 6, 0, \\step, \\base, \\rs\n .endm\n"
         ".macro p.sh rs, post, base\n .insn s 0x2b, 1, \\rs, \\post(\\base)\n .endm\n"
         ".macro p.sb rs, post, base\n .insn s 0x2b, 0, \\rs, \\post(\\base)\n .endm\n"
         ".macro pv.dotsp.b rd, rs1, rs2\n .insn r 0x57, 1, 0x4c, \\rd, \\rs1, \\rs2\n .endm\n"
