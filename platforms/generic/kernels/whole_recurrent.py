@@ -8,20 +8,23 @@ import numpy as np
 from tilewright.operators import recurrent_cell
 from tilewright.platform import Call, Constant, KernelMethods, Needs, Operands
 from tilewright.platforms.generic.kernels.functions_f32 import FUNCTIONS
+from tilewright.platforms.generic.kernels.functions_whole import GATES as FUNCTION_SOURCES
 from tilewright.platforms.generic.kernels.recurrent import GATES, FormContext, Recurrent, RecurrentContext, WholeGates
 from tilewright.platforms.generic.kernels.whole_products import BARE, line_of, too_long, tops_of
 from tilewright.platforms.generic.platform import PLATFORM
 
 PORTABLE = Recurrent()
-FORMS = {FUNCTIONS[name]: FormContext(f"tilewright_whole_{name}(v)", None) for name in ("sigmoid", "tanh")}
-FUNCTION_SOURCES = ["fixed.h", "fixed_reciprocal.h", "fixed_power.h", "sigmoid_whole.h", "whole_functions.h"]
+FORMS = {
+    FUNCTIONS[name]: FormContext(f"tilewright_whole_real_of(tilewright_whole_{name}(tilewright_whole_bits(&v)))", None)
+    for name in ("sigmoid", "tanh")
+}
 STATES = 6
 """Rows of a state, a cell and gates in scratch, before the whole numbers of an input or of a state."""
 
 
 @PLATFORM.kernel(
     "RNN", "GRU", "LSTM", template="recurrent.c.mako", numerics="1e-4", preference=10,
-    sources=[*BARE, "whole_rows.h", *FUNCTION_SOURCES, "vectorised.h", "functions.h"],
+    sources=[*BARE, "whole_rows.h", *FUNCTION_SOURCES, "whole_real.h", "vectorised.h", "functions.h"],
     types="f32, f32, f32, f32?, i32|i64?, f32?, f32?, f32? -> f32?, f32?, f32?", requires=Needs(lacks=("fpu",)),
 )  # fmt: skip
 class WholeRecurrent(KernelMethods):

@@ -9,7 +9,12 @@ from typing import Any
 
 from tilewright.platform import Call, Needs, Operands, Rule, TiledKernelMethods, TileView
 from tilewright.platforms.generic.kernels.functions_f32 import FunctionContext, FunctionsF32
-from tilewright.platforms.generic.kernels.sigmoid_whole import SigmoidContext, SigmoidWhole
+from tilewright.platforms.generic.kernels.functions_whole import (
+    OPERATORS,
+    SOURCES,
+    FunctionsWhole,
+    WholeFunctionContext,
+)
 from tilewright.platforms.pulp.kernels.windows import CORES
 from tilewright.platforms.pulp.platform import PLATFORM
 
@@ -23,7 +28,7 @@ class _Elements(TiledKernelMethods):
 
     tile_type = "tilewright_line_tile"
 
-    def __init__(self, whole: FunctionsF32 | SigmoidWhole) -> None:
+    def __init__(self, whole: FunctionsF32 | FunctionsWhole) -> None:
         self.whole = whole
 
     def accepts(self, call: Call) -> str | None:
@@ -47,7 +52,7 @@ class _Elements(TiledKernelMethods):
         each = (self.whole.cost(call) or 0.0) / call.outputs[0].elements
         return ENTRY_CYCLES + -(-points // CORES) * each * 1.2
 
-    def context(self, operands: Operands) -> FunctionContext | SigmoidContext:
+    def context(self, operands: Operands) -> FunctionContext | WholeFunctionContext:
         """That of the portable kernel, from a core's first element on."""
         return replace(self.whole.context(operands), first=FIRST, end=END)
 
@@ -69,12 +74,12 @@ class TiledFunctionsF32(_Elements):
 
 
 @PLATFORM.kernel(
-    "Sigmoid", types="f32 -> f32", layout=("axes", "same"), template=f"{GENERIC}/sigmoid_whole.c.mako",
+    *OPERATORS, types="f32 -> f32", layout=("axes", "same"), template=f"{GENERIC}/functions_whole.c.mako",
     numerics="1e-6", preference=20, requires=Needs(lacks=("fpu",)),
-    sources=["tiles.h", "line_tile.h", f"{GENERIC}/sigmoid_whole.h"],
+    sources=["tiles.h", "line_tile.h", *(f"{GENERIC}/{source}" for source in SOURCES)],
 )  # fmt: skip
-class TiledSigmoidWhole(_Elements):
-    """A polynomial for a power of 2, and a reciprocal, in whole numbers."""
+class TiledFunctionsWhole(_Elements):
+    """Polynomials for powers of 2 and for logarithms, one reciprocal, in whole numbers."""
 
     def __init__(self) -> None:
-        super().__init__(SigmoidWhole())
+        super().__init__(FunctionsWhole())
