@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import onnx
 import pytest
 import tilewright
 from conftest import NetworkFiles
+from graphs import node, onnx_model
 from tilewright.codegen.terms import plus, times
 from tilewright.compile import write
 from tilewright.evidence.document import Evidence, Hashed, Identity
@@ -15,6 +17,7 @@ from tilewright.evidence.misra import misra
 from tilewright.evidence.misra_deviations import deviation
 from tilewright.evidence.misra_document import DeviationRecord, Misra
 from tilewright.evidence.verdict import remarks
+from tilewright.platforms.generic.kernels.functions_whole import OPERATORS as FUNCTIONS
 
 IDENTITY = Identity(Hashed("", ""), Hashed("", ""), (), "", (), (), None, False)
 
@@ -44,6 +47,13 @@ def test_no_required_rule_is_departed_from(
     departures = {finding.rule: finding.places for finding in found.findings if finding.category != "advisory"}
     assert departures == {}
     assert (found.records, found.open) == ((), 0)
+
+
+def test_functions_of_floats_in_whole_numbers_keep_the_required_rules(tmp_path: Path) -> None:
+    nodes = [node(op, "x", op.lower(), op.lower()) for op in FUNCTIONS if op != "Swish"]
+    onnx.save(onnx_model(nodes, {"x": [9]}, [one.name for one in nodes], opset=22), tmp_path / "m.onnx")
+    found = _checked(tmp_path / "m.onnx", "qemu_rv32imc", tmp_path)
+    assert [(f.rule, f.places) for f in found.findings if f.category != "advisory"] == []
 
 
 CODED = ("digits_int8", "odd_mobile_int8", "odd_unet_int8")

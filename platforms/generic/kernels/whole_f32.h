@@ -40,8 +40,8 @@ static inline uint32_t tilewright_whole_largest(const float *row, int length)
 static inline int32_t tilewright_whole_of(uint32_t bits, uint32_t top)
 {
     const uint32_t exponent = bits >> 23 & 255u, down = top - exponent;
-    const int32_t size = exponent != 0 && down < 31u ? (int32_t)(((bits & 0x7FFFFFu) | 0x800000u) << 6 >> down) : 0;
-    return bits >> 31 != 0 ? -size : size;
+    const uint32_t size = exponent != 0u && down < 31u ? ((bits & 0x7FFFFFu) | 0x800000u) << 6 >> down : 0u;
+    return bits >> 31 != 0u ? -(int32_t)size : (int32_t)size;
 }
 
 /* The float nearest to value * 2^exponent, as long as that is a normal number. */
@@ -49,7 +49,7 @@ static inline uint32_t tilewright_whole_float(int32_t value, int exponent)
 {
     const uint32_t sign = value < 0 ? 0x80000000u : 0u;
     uint32_t size = value < 0 ? 0u - (uint32_t)value : (uint32_t)value;
-    if (size == 0) {
+    if (size == 0u) {
         return 0;
     }
     exponent += 157;
@@ -74,5 +74,6 @@ static inline uint32_t tilewright_whole_float(int32_t value, int exponent)
         exponent -= 1;
     }
     /* the bit above the 23 adds one to the exponent, and so does a carry */
-    return exponent < 1 ? sign : sign + ((uint32_t)(exponent - 1) << 23) + ((size + 63u + (size >> 7 & 1u)) >> 7);
+    exponent -= 1;
+    return exponent < 0 ? sign : sign + ((uint32_t)exponent << 23) + ((size + 63u + (size >> 7 & 1u)) >> 7);
 }

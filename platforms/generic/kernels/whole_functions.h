@@ -12,6 +12,12 @@ static inline uint32_t tilewright_whole_mantissa(uint32_t bits)
     return ((bits & 0x7FFFFFu) | 0x800000u) << 8;
 }
 
+/* The exponent of a float, 127 for 2^0. */
+static inline uint32_t tilewright_whole_exponent(uint32_t bits)
+{
+    return bits >> 23 & 255u;
+}
+
 /* The float nearest to value * 2^exponent, with this sign; value is at least 2^29 and at most 2^31. */
 static inline uint32_t tilewright_whole_packed(uint32_t sign, uint32_t value, int exponent)
 {
@@ -27,14 +33,14 @@ static inline uint32_t tilewright_whole_packed(uint32_t sign, uint32_t value, in
 /* A product of floats. */
 static inline uint32_t tilewright_whole_times(uint32_t a, uint32_t b)
 {
-    const uint32_t sign = (a ^ b) & 0x80000000u, left = a >> 23 & 255u, right = b >> 23 & 255u;
+    const uint32_t sign = (a ^ b) & 0x80000000u, left = tilewright_whole_exponent(a), right = tilewright_whole_exponent(b);
     const uint32_t value = tilewright_whole_upper(tilewright_whole_mantissa(a), tilewright_whole_mantissa(b) >> 1);
+    const uint32_t both = left + right;
     if (left == 255u || right == 255u) {
         const uint32_t other = left == 255u ? b << 1 : a << 1;
-        const int none = a << 1 > 0xFF000000u || b << 1 > 0xFF000000u || other == 0u;
-        return none ? 0x7FC00000u : sign | 0x7F800000u;
+        return a << 1 > 0xFF000000u || b << 1 > 0xFF000000u || other == 0u ? 0x7FC00000u : sign | 0x7F800000u;
     }
-    return left == 0u || right == 0u ? sign : tilewright_whole_packed(sign, value, (int)(left + right) - 283);
+    return left == 0u || right == 0u ? sign : tilewright_whole_packed(sign, value, (int)both - 283);
 }
 
 /* A number in turns, which are powers of 2: `whole` ones and 2^31 for the rest. */
@@ -46,16 +52,16 @@ typedef struct {
 /* The size of a float times log2(e); from 2^7 on as many turns as leave nothing. */
 static inline tilewright_whole_turn tilewright_whole_turns(uint32_t bits)
 {
-    const int exponent = (int)(bits >> 23 & 255u) - 127;
-    const uint32_t turns = tilewright_whole_upper(tilewright_whole_mantissa(bits), 3098164009u); /* 2^(30 - exponent) for 1 */
+    const uint32_t exponent = tilewright_whole_exponent(bits);
+    const uint32_t turns = tilewright_whole_upper(tilewright_whole_mantissa(bits), 3098164009u); /* 2^(157 - exponent) for 1 */
     tilewright_whole_turn turn = {0, 0};
-    if (exponent > 6) {
+    if (exponent > 133u) {
         turn.whole = 255;
-    } else if (exponent >= -1) {
-        turn.whole = turns >> (30 - exponent);
-        turn.rest = turns << (exponent + 1) & 0x7FFFFFFFu;
-    } else if (exponent > -32) {
-        turn.rest = turns >> (-1 - exponent);
+    } else if (exponent > 125u) {
+        turn.whole = turns >> (157u - exponent);
+        turn.rest = turns << (exponent - 126u) & 0x7FFFFFFFu;
+    } else if (exponent > 95u) {
+        turn.rest = turns >> (126u - exponent);
     } else {
         turn.rest = 0;
     }
