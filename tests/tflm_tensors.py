@@ -4,13 +4,15 @@
 
 prints one line a file. The network is held as it is lowered, where every layer of the file still stands, and as it is
 planned, where some are one. Names tell which tensor of ours is which of the file, and its shape and scale must agree.
+Where ours has fewer channels, each must be one of the file's, in their order, and all others must hold one code in all
+calls, unless a depthwise layer follows, of whose result that is asked.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -25,17 +27,50 @@ from tilewright.tflite.file import FileTensor, Subgraph, read_network
 from tilewright.tflite.writer import Writer, to_first
 
 READ, ASSIGN, HANDLE = "READ_VARIABLE", "ASSIGN_VARIABLE", "VAR_HANDLE"
+DEPTHWISE = "DEPTHWISE_CONV_2D"
 CALLED_AFTER = {"RESHAPE": False, "SQUEEZE": False, "EXPAND_DIMS": False, "MAX_POOL_2D": True}
 """Operators whose result is called after them, not after their tensor; whether it has its channels first."""
 
 
 @dataclass(frozen=True)
 class Held:
-    """A tensor of ours by name, the one of the file by index, and whether ours has its channels first."""
+    """A tensor of ours by name, the one of the file by index, whether ours has its channels first, and the axis of its
+    channels where it has fewer."""
 
     ours: str
     theirs: int
     first: bool = False
+    fewer: int | None = None
+
+
+@dataclass
+class Channels:
+    """Over all calls so far: which channels of ours were which of the file's, [ours, theirs]; which of the file's held
+    one code, where that is asked of those that ours lacks, and the first code of each."""
+
+    asked: bool
+    equal: Array = field(default_factory=lambda: np.ones((1, 1), np.bool_))
+    constant: Array = field(default_factory=lambda: np.ones(1, np.bool_))
+    held: Array | None = None
+
+    def see(self, ours: Array, theirs: Array, axis: int) -> None:
+        """The codes of one call."""
+        rows = [np.moveaxis(codes, axis, 0).reshape(codes.shape[axis], -1) for codes in (ours, theirs)]
+        self.held = rows[1][:, :1] if self.held is None else self.held
+        self.equal = self.equal & (rows[0][:, None] == rows[1][None]).all(axis=2)
+        self.constant = self.constant & (rows[1] == self.held).all(axis=1)
+
+    def differing(self) -> int:
+        """Channels of ours that are none of the file's in order, and channels of the file that ours lacks and that
+        differ."""
+        place, found = 0, set[int]()
+        for row in self.equal:
+            same = np.flatnonzero(row[place:])
+            if same.size:
+                place += int(same[0]) + 1
+                found.add(place - 1)
+        lost = set(np.flatnonzero(~self.constant).tolist()) - found if self.asked else set[int]()
+        return len(self.equal) - len(found) + len(lost)
 
 
 @dataclass(frozen=True)
@@ -61,13 +96,20 @@ def compared(content: bytes, model: Model, calls: int, seed: int = 5) -> Told:
     graph = read_network(content).subgraphs[0]
     pairs = [pair for pair in held(content, model) if pair.theirs not in graph.inputs]
     wheel, differing, codes = _Wheel(content), dict.fromkeys((pair.ours for pair in pairs), 0), 0
+    deep = {index for operator in graph.operators if operator.name == DEPTHWISE for index in operator.inputs[:1]}
+    parts = {pair.ours: Channels(pair.theirs not in deep) for pair in pairs if pair.fewer is not None}
     for given, values in over_calls(content, model, calls, seed):
         wheel.call(given)
         for pair in pairs:
             theirs = wheel.tensor(pair.theirs).reshape(graph.tensors[pair.theirs].shape)
             theirs = theirs.transpose(to_first(theirs.ndim)) if pair.first else theirs
-            differing[pair.ours] += int((theirs != _end(values[pair.ours], theirs.shape)).sum())
-            codes += theirs.size
+            ours = values[pair.ours]
+            codes += ours.size if pair.fewer is not None else theirs.size
+            if pair.fewer is not None:
+                parts[pair.ours].see(ours, theirs, pair.fewer)
+            else:
+                differing[pair.ours] += int((theirs != _end(ours, theirs.shape)).sum())
+    differing |= {ours: channels.differing() for ours, channels in parts.items()}
     computed = {index for operator in graph.operators for index in operator.outputs if _coded(graph.tensors[index])}
     told = {ours: count for ours, count in differing.items() if count}
     return Told(len({pair.theirs for pair in pairs} & computed), len(computed), codes, told)
@@ -109,6 +151,8 @@ def held(content: bytes, model: Model) -> list[Held]:
         first = first and len(graph.tensors[theirs].shape) >= 3
         if _alike(model.tensors[ours], graph.tensors[theirs], first):
             pairs.append(Held(ours, theirs, first))
+        elif (axis := _fewer(model.tensors[ours], graph.tensors[theirs], first)) is not None:
+            pairs.append(Held(ours, theirs, first, axis))
     return pairs
 
 
@@ -136,10 +180,27 @@ def _end(ours: Array, shape: tuple[int, ...]) -> Array:
 
 
 def _alike(ours: Tensor, theirs: FileTensor, first: bool) -> bool:
-    shape = tuple(theirs.shape[axis] for axis in to_first(len(theirs.shape))) if first else tuple(theirs.shape)
-    if ours.quantisation is None or theirs.scales is None or theirs.dtype is not ours.dtype:
-        return False
+    shape = _shape(theirs, first)
     if shape != ours.shape and (first or _without_ones(shape) != _without_ones(ours.shape)):
+        return False
+    return _of_one_meaning(ours, theirs)
+
+
+def _fewer(ours: Tensor, theirs: FileTensor, first: bool) -> int | None:
+    """The axis of channels where ours has fewer of them and is alike in all else."""
+    shape, axis = _shape(theirs, first), 1 if first else len(theirs.shape) - 1
+    if len(shape) != len(ours.shape) or len(shape) < 2 or not 0 < ours.shape[axis] < shape[axis]:
+        return None
+    rest = [(a, b) for place, (a, b) in enumerate(zip(ours.shape, shape, strict=True)) if place != axis]
+    return axis if all(a == b for a, b in rest) and _of_one_meaning(ours, theirs) else None
+
+
+def _shape(theirs: FileTensor, first: bool) -> tuple[int, ...]:
+    return tuple(theirs.shape[axis] for axis in to_first(len(theirs.shape))) if first else tuple(theirs.shape)
+
+
+def _of_one_meaning(ours: Tensor, theirs: FileTensor) -> bool:
+    if ours.quantisation is None or theirs.scales is None or theirs.dtype is not ours.dtype:
         return False
     scale, zero = ours.quantisation.scale[0], ours.quantisation.zero_point[0]
     return (scale, zero) == (float(theirs.scales.scale[0]), int(theirs.scales.zero_point[0]))

@@ -12,12 +12,12 @@ import pytest
 from conftest import ROOT, trained_folder
 from tflite_files import streaming
 from tflm_codes import lowered
-from tflm_tensors import as_lowered, compared, held, over_calls
+from tflm_tensors import Channels, as_lowered, compared, held, over_calls
 
 FORMS = {"lowered": as_lowered, "planned": lowered}
-TENSORS = {"streaming.tflite": (8, 8, 8), "okay_nabu.tflite": (43, 31, 43), "vww_tinyengine.tflite": (57, 45, 62)}
+TENSORS = {"streaming.tflite": (8, 8, 8), "okay_nabu.tflite": (43, 31, 43), "vww_tinyengine.tflite": (57, 57, 62)}
 """Tensors of codes that are held as the file is lowered and as it is planned, and all that it computes: padded images
-are part of their convolutions, and channels of which nothing depends are dropped."""
+are part of their convolutions. Channels of which nothing depends are dropped as it is planned, the others compared."""
 
 
 def content_of(name: str) -> bytes:
@@ -48,6 +48,25 @@ def test_every_tensor_of_a_network_is_recorded() -> None:
             codes = values[pair.ours].astype(np.int64).reshape(-1)
             sums[pair.ours] = sums.get(pair.ours, 0) + int((codes * (np.arange(codes.size) % 97 + 1)).sum())
     assert sums == RECORDED
+
+
+def test_channels_that_are_left_are_those_of_the_file_in_their_order() -> None:
+    """A channel of another order, one that is none of the file's, and one that is lost though it changes are told."""
+    rng = np.random.default_rng(3)
+    calls = [rng.integers(-128, 128, (1, 3, 3, 4)).astype(np.int8) for _ in range(3)]
+    for codes in calls:
+        codes[..., 2] = 5
+
+    def told(places: list[int], shift: int = 0, asked: bool = True) -> int:
+        channels = Channels(asked)
+        for codes in calls:
+            channels.see(codes[..., places] + np.int8(shift), codes, 3)
+        return channels.differing()
+
+    assert (told([0, 1, 3]), told([0, 1, 2])) == (0, 1)
+    assert (told([0, 1]), told([0, 1], asked=False)) == (1, 0)
+    assert told([1, 0], asked=False) == 1
+    assert told([0, 1], 1, asked=False) == 2
 
 
 RECORDED = {
