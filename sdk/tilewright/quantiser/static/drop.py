@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Literal
 
 from tilewright.errors import MismatchError, UsageError
 from tilewright.quantiser.static.accuracy import Score
+from tilewright.quantiser.static.blame import Blamed, blamed
 from tilewright.quantiser.static.quantise import Basis, Quantised, Types, built
-from tilewright.quantiser.static.samples import Division
-from tilewright.quantiser.static.sensitivity import Measure, Sensitivity, by_activations
+from tilewright.quantiser.static.samples import EVERY, Division
+from tilewright.quantiser.static.sensitivity import Measure, by_activations
 
 NAMED = 3
 """Layers that are blamed by name."""
@@ -69,7 +71,7 @@ def check_resolution(text: str, allowed: float, division: Division) -> None:
     if allowed and count * allowed < 1:
         raise UsageError(
             f"--drop {text}", why=f"of {count} samples that are held out one is {1 / count:.2%}",
-            fix=f"give {int(5 / allowed) + 1} samples or more, every fifth is held out",
+            fix=f"give {EVERY * ceil(1 / allowed)} samples or more, every fifth is held out",
         )  # fmt: skip
 
 
@@ -89,7 +91,7 @@ def within(basis: Basis, division: Division, promise: Promise) -> Quantised:
         return result
     ranked = by_activations(Measure(basis, division.measured))
     useful = [one for one in ranked if one.gain_db > 0]
-    count, best = 1, loss
+    count, best, choice = 1, loss, result.choice
     while count < 2 * len(useful):
         wide = frozenset(one.name for one in useful[:count])
         tried = built(basis, Types(wide=wide), division.measured)
@@ -98,27 +100,27 @@ def within(basis: Basis, division: Division, promise: Promise) -> Quantised:
             reached = loss_of(final.scores, promise.metric) or 0.0
             if reached <= promise.allowed:
                 return final
-            best = min(best, reached)
+            best, choice = (reached, final.choice) if reached < best else (best, choice)
         count *= 2
-    raise _missed(promise, loss, best, division, ranked)
+    raise _missed(promise, loss, best, division, blamed(basis, choice))
 
 
 def check_kept(result: Quantised, basis: Basis, division: Division, promise: Promise) -> None:
     """MismatchError where types that a budget chose do not keep the promise."""
     loss = loss_of(result.scores, promise.metric)
     if loss is not None and loss > promise.allowed:
-        raise _missed(promise, loss, loss, division, by_activations(Measure(basis, division.measured)))
+        raise _missed(promise, loss, loss, division, blamed(basis, result.choice))
 
 
 def _missed(
-    promise: Promise, loss: float, best: float, division: Division, ranked: Sequence[Sensitivity]
+    promise: Promise, loss: float, best: float, division: Division, every: Sequence[Blamed]
 ) -> MismatchError:  # fmt: skip
-    blamed = ", ".join(f"'{one.name}' ({one.gain_db:+.1f} dB with 16 bits)" for one in ranked[:NAMED])
+    named = ", ".join(f"{one.what} ({one.gain_db:+.1f} dB in floats)" for one in every[:NAMED])
+    most = f"most of it comes from {named}" if named else "no single tensor or layer adds much of it"
     also = f", and {best:.2%} with 16 bits where they help" if best < loss else ""
     lost = f"move the outputs by {loss:.2%} of their size over" if promise.metric == "error" else f"lose {loss:.2%} of"
     return MismatchError(
         f"--drop {promise.text} is not kept",
-        why=f"codes {lost} {division.held_out.count} samples that are held out{also}; most of it "
-        f"comes from {blamed or 'no single layer'}",
+        why=f"codes {lost} {division.held_out.count} samples that are held out{also}; {most}",
         fix="pass more samples like the real ones, allow more loss, or train with quantisation",
     )

@@ -18,7 +18,8 @@ MOST_UNITS = 2.0**30
 
 @dataclass(frozen=True)
 class Choice:
-    """What is decided: the codes of every group by its name, the type of weights by node, int8 without."""
+    """What is decided: the codes of every group by its name, the type of weights by node, int8 without; in trials
+    float32 for those that stay as they are."""
 
     codings: Mapping[str, Coding]
     weights: Mapping[str, DType] = field(default_factory=dict)
@@ -117,6 +118,8 @@ class _Writing:
     def _weights(self, node: Node, one: Weighted) -> tuple[str, ...]:
         """The operands of a sum of products: weights and bias as codes."""
         dtype = self.choice.weights.get(node.name, DType.I8)
+        if dtype.is_float:
+            return tuple(map(self._operand, node.inputs))
         coded = coded_weights(self.model.constants[one.weights], one.axis, dtype, self._least_scale(node, one))
         real = self._dequantised(f"{node.name}_weights", coded.codes, coded.scales, one.axis, dtype)
         source = self._operand(node.inputs[0])
