@@ -2,85 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import numpy as np
-from tilewright.operators import recurrent_cell
-from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands
+from tilewright.platform import Call, Constant, KernelMethods, Needs, Operands
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels.blocks_f32 import REGISTERS
-from tilewright.platforms.generic.kernels.elements import constants_by_name
-from tilewright.platforms.generic.kernels.recurrent import GATES, PackedGates, Recurrent, RecurrentContext
+from tilewright.platforms.generic.kernels.recurrent import RecurrentContext
+from tilewright.platforms.generic.kernels.recurrent_packed import (
+    FUNCTIONS,
+    PORTABLE,
+    TEMPLATE,
+    TYPES,
+    RowBlocks,
+    packed_constants,
+    packed_context,
+    packed_cost,
+    refused,
+)
 
-PORTABLE = Recurrent()
-TEMPLATE, *FUNCTIONS = (f"../../generic/kernels/{name}" for name in ("recurrent.c.mako", "vectorised.h", "functions.h"))
-TYPES = "f32, f32, f32, f32?, i32|i64?, f32?, f32?, f32? -> f32?, f32?, f32?"
-BLOCK, HALF = 8, 4
-"""Rows of a block, and of the last one where that is enough."""
-
-
-def packed(rows: Array) -> Array:
-    """[rows, inputs] as [block][input][row of the block]."""
-    filled = np.pad(rows, ((0, -len(rows) % HALF), (0, 0)))
-    blocks = [filled[at : at + BLOCK].T.reshape(-1) for at in range(0, len(filled), BLOCK)]
-    return np.concatenate(blocks).astype(np.float32)
-
-
-def packed_constants(operands: Operands) -> tuple[Constant, ...]:
-    """W and R in blocks; biases added up, that of a state which is multiplied afterwards behind them."""
-    call = operands.call
-    gates, hidden = GATES[call.node.op], recurrent_cell(call).hidden
-    count = call.shape(1)[0]
-    w, r = (call.constants[index].reshape(count, gates * hidden, -1) for index in (1, 2))
-    biases = call.constants.get(3, np.zeros((count, 2 * gates * hidden), np.float32)).reshape(count, 2, gates * hidden)
-    starts, turned = biases[:, 0] + biases[:, 1], len(w[0])
-    if call.node.op == "GRU":
-        turned = 2 * hidden
-        if call.integer("linear_before_reset", 0):
-            starts[:, turned:] = biases[:, 0, turned:]
-            starts = np.concatenate([starts, biases[:, 1, turned:]], axis=1)
-    parts = [part for each in r for part in (each[:turned], each[turned:]) if len(part)]
-    return (
-        Constant("w", DType.F32, np.concatenate([packed(each) for each in w])),
-        Constant("r", DType.F32, np.concatenate([packed(part) for part in parts])),
-        Constant("b", DType.F32, np.ascontiguousarray(starts, np.float32).reshape(-1)),
-        *constants_by_name(operands, 0, *range(4, len(call.inputs))),
-    )
-
-
-def refused(call: Call) -> str | None:
-    """None for weights and biases that can be packed."""
-    if any(call.optional(index) is not None and index not in call.constants for index in (1, 2, 3)):
-        return "weights or biases are computed at run time, the kernel repacks them at compile time"
-    return PORTABLE.accepts(call)
-
-
-def packed_context(operands: Operands) -> RecurrentContext:
-    """That of the portable kernel, with packed weights."""
-    call = operands.call
-    cell, gates = recurrent_cell(call), GATES[call.node.op]
-
-    def padded(rows: int) -> int:
-        return rows + -rows % HALF
-
-    rows, last = gates * cell.hidden, cell.hidden if call.node.op == "GRU" else 0
-    reset = bool(last and call.integer("linear_before_reset", 0))
-    return replace(
-        PORTABLE.context(operands),
-        packed=PackedGates(
-            w=padded(rows) * cell.inputs,
-            r=(padded(rows - last) + padded(last)) * cell.hidden,
-            r_last=padded(rows - last) * cell.hidden,
-            starts=rows + cell.hidden * reset,
-        ),
-    )
-
-
-def packed_cost(call: Call, product: float) -> float:
-    """Products at their price, and the functions of the gates."""
-    cell = recurrent_cell(call)
-    units = cell.steps * cell.batch * cell.hidden * len(cell.directions)
-    return product * PORTABLE.cost(call) + 60.0 * units * GATES[call.node.op]
+BLOCKS = RowBlocks(8, 4)
+"""Eight rows, four in the last block where that is enough."""
 
 
 @PLATFORM.kernel(
@@ -96,7 +35,7 @@ class RecurrentFpu(KernelMethods):
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Packed weights; other constant operands as they are."""
-        return packed_constants(operands)
+        return packed_constants(operands, BLOCKS)
 
     def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
         """Those of the portable kernel."""
@@ -112,7 +51,7 @@ class RecurrentFpu(KernelMethods):
 
     def context(self, operands: Operands) -> RecurrentContext:
         """That of the portable kernel, with packed weights."""
-        return packed_context(operands)
+        return packed_context(operands, BLOCKS)
 
 
 @PLATFORM.kernel(
