@@ -33,7 +33,7 @@ REASONS = {
 """What may keep a network from the core, and the words in which the compiler says it."""
 PRODUCTS = (
     "ConvI8", "ConvShortI8", "ConvDotI8", "DepthwiseI8", "DepthwiseRowsI8", "DenseI8", "DenseDotI8", "SumCodes",
-    "TransposedSumCodes", "PackedCodes", "ProductI8",
+    "TransposedSumCodes", "PackedCodes", "PackedConvDot", "PackedDenseDot", "ProductI8",
 )  # fmt: skip
 CODES = (
     "PairCodes", "SettledCodes", "MeanCodes", "ResizeCodes", "SoftmaxI8", "QuantiseSteps", "QuantiseF32", "Running", 

@@ -1,7 +1,10 @@
 <%
 q, h, w = k.requantise, k.h, k.w
 wide = range(k.pixels)
+channels = k.packed.channels if k.packed else k.groups.results
+first = " + first" if k.packed else ""
 %>\
+<%def name="weights()">${f"unpacked + {times('o', k.padded_depth)}" if k.packed else f"w + {times('channel', k.padded_depth)}"}</%def>\
 <%def name="product(name, count)">
 ${k.attribute} ${f.storage} void ${f.name}_${name}(const ${k.x_type if k.direct else "int16_t"} *${f.restrict}patches, const ${k.w_type} *${f.restrict}w, const int32_t *${f.restrict}b, ${q.parameters}${k.y_type} *${f.restrict}y)
 {
@@ -85,11 +88,27 @@ ${k.attribute} ${f.storage} void ${f.name}_gather(const ${k.x_type} *${f.restric
 }
 
 % endif
-% if k.groups.results >= k.together:
+% if channels >= k.together:
 ${product("several", k.together)}
 % endif
-% if k.groups.results % k.together:
+% if channels % k.together:
 ${product("single", 1)}
+% endif
+% if k.packed:
+/* Weights of some channels: a byte holds one of the first half of a row and, above it, one of the second. */
+${k.attribute} ${f.storage} void ${f.name}_unpack(const uint8_t *${f.restrict}w, int8_t *${f.restrict}unpacked)
+{
+    for (int c = 0; c < ${channels}; c++) {
+        for (int i = 0; i < ${k.padded_depth // 2}; i++) {
+            const int32_t low = w[i] & 15, high = w[i] >> 4;
+            unpacked[i] = (int8_t)(${k.packed.of("low")});
+            unpacked[${plus("i", k.padded_depth // 2)}] = (int8_t)(${k.packed.of("high")});
+        }
+        w += ${k.padded_depth // 2};
+        unpacked += ${k.padded_depth};
+    }
+}
+
 % endif
 ${f.storage} void ${f.name}(${f.parameters})
 {
@@ -103,7 +122,15 @@ ${f.storage} void ${f.name}(${f.parameters})
         }
     }
 % endif
+% if k.packed:
+    int8_t *const unpacked = (int8_t *)(patches + ${k.pixels * k.padded_depth});
+    for (int part = 0; part < ${k.groups.count * k.packed.parts}; part++) {
+        const int g = part / ${k.packed.parts}, next = part % ${k.packed.parts} * ${channels};
+        const int first = next < ${k.groups.results - channels} ? next : ${k.groups.results - channels};
+        ${f.name}_unpack(w + (${times("g", k.groups.results)} + first) * ${k.padded_depth // 2}, unpacked);
+% else:
     for (int g = 0; g < ${k.groups.count}; g++) {
+% endif
         for (int n = 0; n < ${k.results}; n += ${k.pixels}) {
             const int at = n < ${k.results - k.pixels} ? n : ${k.results - k.pixels};
 % if k.direct:
@@ -119,18 +146,18 @@ ${f.storage} void ${f.name}(${f.parameters})
 % endif
             }
 % endif
-            ${k.y_type} *const yr = y + ${times("at", k.groups.all_results)} + ${times("g", k.groups.results)};
+            ${k.y_type} *const yr = y + ${times("at", k.groups.all_results)} + ${times("g", k.groups.results)}${first};
             int o = 0;
-% if k.groups.results >= k.together:
-            for (; ${plus("o", k.together)} <= ${k.groups.results}; o += ${k.together}) {
-                const int channel = ${times("g", k.groups.results)} + o;
-                ${f.name}_several(patches, w + ${times("channel", k.padded_depth)}, ${k.bias_name} + channel, ${q.arguments("channel")}yr + o);
+% if channels >= k.together:
+            for (; ${plus("o", k.together)} <= ${channels}; o += ${k.together}) {
+                const int channel = ${times("g", k.groups.results)}${first} + o;
+                ${f.name}_several(patches, ${weights()}, ${k.bias_name} + channel, ${q.arguments("channel")}yr + o);
             }
 % endif
-% if k.groups.results % k.together:
-            for (; o < ${k.groups.results}; o++) {
-                const int channel = ${times("g", k.groups.results)} + o;
-                ${f.name}_single(patches, w + ${times("channel", k.padded_depth)}, ${k.bias_name} + channel, ${q.arguments("channel")}yr + o);
+% if channels % k.together:
+            for (; o < ${channels}; o++) {
+                const int channel = ${times("g", k.groups.results)}${first} + o;
+                ${f.name}_single(patches, ${weights()}, ${k.bias_name} + channel, ${q.arguments("channel")}yr + o);
             }
 % endif
         }

@@ -16,6 +16,7 @@ from tilewright.platforms.generic.kernels import conv_i8, dense_i8
 from tilewright.platforms.generic.kernels.blocks import Axis, Groups, groups_of
 from tilewright.platforms.generic.kernels.dense_f32 import memory_order
 from tilewright.platforms.generic.kernels.float_text import ATTRIBUTE
+from tilewright.platforms.generic.kernels.nest_address import minus_text
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps
 from tilewright.platforms.generic.platform import PLATFORM
 
@@ -24,6 +25,20 @@ SHORTEST = 12
 TOGETHER, OFFSET = 4, 256
 """Columns at once of a single row, which is read where it lies. Codes minus 256 need sixteen bits, so that compilers
 multiply them in pairs; products of eight bits they would widen one by one."""
+
+
+@dataclass(frozen=True)
+class Packed:
+    """Weights of four bits, two to a byte: `channels` of them are unpacked at once, in `parts` by group."""
+
+    channels: int
+    parts: int
+    signed: bool
+    zero: int
+
+    def of(self, nibble: str) -> str:
+        """The weight, less its zero point, of four bits without sign."""
+        return minus_text(f"({nibble} ^ 8) - 8" if self.signed else nibble, self.zero)
 
 
 @dataclass(frozen=True)
@@ -50,6 +65,7 @@ class DotContext:
     together: int = 2
     direct: bool = False
     offset: int = 0
+    packed: Packed | None = None
 
 
 def padded_depth(depth: int) -> int:

@@ -50,10 +50,11 @@ def _sorted(call: Call, group: Sequence[Candidate]) -> Iterator[Candidate]:
 def packed_first(call: Call, accepted: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """By cost, but first what is written for weights of four bits alone: others hold them in eight."""
     ordered = by_cost(call, accepted)
-    return tuple(sorted(ordered, key=lambda c: not _packed(c.kernel)))
+    return tuple(sorted(ordered, key=lambda c: not is_packed(c.kernel)))
 
 
-def _packed(kernel: Kernel) -> bool:
+def is_packed(kernel: Kernel) -> bool:
+    """Whether it is written for weights of four bits alone, which lie two to a byte."""
     operands = kernel.types[0]
     return len(operands) > 1 and set(operands[1].rstrip("?").split("|")) <= {"qi4", "qu4"}
 

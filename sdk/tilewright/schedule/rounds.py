@@ -2,8 +2,8 @@
 
 A move that offers an early decision leaves the later ones open; its candidates take over those that the search holds,
 as far as they still can be followed, and are priced with them. What comes of a move is kept where the peak falls, or
-where it stays and the estimated instructions fall. Instructions are added for bytes under `--optimize size` alone: what
-may be added by default, the moves have had in the first round.
+where it stays and the estimated instructions fall. Instructions are added for bytes, of constants too, under
+`--optimize size` alone: what may be added by default, the moves have had in the first round.
 
 Only where nothing is cut into tiles: a tiling is solved for the whole network, and not priced by what changes.
 """
@@ -57,12 +57,15 @@ def _last_that_decided(now: Deployment, moves: Sequence[Move]) -> int:
 
 
 def better(other: Deployment, now: Deployment) -> bool:
-    """Fewer bytes, or as many with fewer instructions; more instructions for bytes where that was asked for."""
+    """Fewer bytes, or as many with fewer instructions; where size is the aim, fewer bytes of constants before these."""
     exact = max(len(each.plan.instructions) for each in (other, now)) <= EXACT
     peaks = [exact_peak(each) if exact else each.peak for each in (other, now)]
-    if other.question.request.options.optimize != "size" and _work(other) > _work(now):
+    constants = [0, 0]
+    if other.question.request.options.optimize == "size":
+        constants = [sum(slot.constant.size_bytes for slot in each.plan.frozen_slots) for each in (other, now)]
+    elif _work(other) > _work(now):
         return False
-    return (peaks[0], _work(other)) < (peaks[1], _work(now))
+    return (peaks[0], constants[0], _work(other)) < (peaks[1], constants[1], _work(now))
 
 
 def _work(deployment: Deployment) -> float:

@@ -11,7 +11,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 
 from tilewright.binding.graph import Candidate, Refusal
-from tilewright.binding.order import as_offered
+from tilewright.binding.order import as_offered, is_packed
 from tilewright.errors import UnsupportedNode
 from tilewright.platform import Feature, Kernel, Operands
 from tilewright.schedule.deployment import Deployment
@@ -94,6 +94,8 @@ def _once_more(now: Deployment) -> Offers:
                 now = yield Offer([now.rebound_as(now.decisions.kernels, refused)], exact=True)
         except UnsupportedNode:
             pass
+    if now.question.request.options.optimize == "size":
+        now = yield from _packed_again(now)
     if len(now.bound.nodes) > SMALL:
         return
     gave_way = _that_gave_way(now)
@@ -117,6 +119,29 @@ def _that_gave_way(now: Deployment) -> list[tuple[str, str]]:
         if first is not None and first.name != bound_to:
             pairs.append((node.name, first.name))
     return pairs
+
+
+def _packed_again(now: Deployment) -> Generator[Offer, Deployment, Deployment]:
+    """Weights of four bits packed where nothing at the peak needs them wide: in all layers, or in the largest ones."""
+    question, alone = now.question, {b.call.node.name for b in now.graph.nodes if not b.parts}
+    narrow: list[tuple[int, str, list[str]]] = []
+    for node in now.model.nodes:
+        tried = question.answers.candidates(now.model, node, {}, question.order) if node.name in alone else ()
+        packed = [c.kernel.name for c in tried if c.refusal is None and is_packed(c.kernel)]
+        if packed and now.decisions.kernels.get(node.name) not in packed:
+            narrow.append((-now.model.tensors[node.inputs[1]].elements, node.name, packed))
+    narrow.sort()
+    all_at_once = {node: packed[0] for _, node, packed in narrow}
+    one_by_one = ({node: kernel} for _, node, packed in narrow[:TRIED] for kernel in packed)
+    names = {kernel for *_, packed in narrow for kernel in packed}
+    for wanted in (all_at_once, *one_by_one):
+        kernels = now.decisions.kernels
+        if all(kernels.get(node) in names for node in wanted):
+            continue
+        other = now.rebound_as({**kernels, **wanted})
+        if any(other.decisions.kernels.get(node) == kernel for node, kernel in wanted.items()):
+            now = yield Offer([other], "no higher", exact=True)
+    return now
 
 
 def _cost(now: Deployment) -> float:
