@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnxruntime
 import pytest
 from graphs import execute, node, onnx_model, reference
 from in_c import Trial, hold
@@ -174,9 +175,57 @@ def test_a_forest_of_version_5() -> None:
     np.testing.assert_allclose(execute(load(trial.proto), trial.feeds)["y"], want, rtol=1e-6)
 
 
+def with_sets(depth: int) -> Trial:
+    """A tree whose tests are of members or of one number, drawn, with rows that hold NaN."""
+    nodes: list[dict[str, Any]] = []
+    members: list[float] = []
+    leaves = 0
+
+    def grow(left: int) -> int:
+        nonlocal leaves
+        at, mode = len(nodes), int(RANDOM.choice([0, 4, 5, 6, 6, 6]))
+        made: dict[str, Any] = {"featureids": int(RANDOM.integers(3)), "modes": mode, "splits": RANDOM.integers(6),
+                                "missing_value_tracks_true": int(RANDOM.integers(2))}  # fmt: skip
+        nodes.append(made)
+        if mode == 6:
+            members.extend([*RANDOM.permutation(6)[: RANDOM.integers(1, 4)].tolist(), np.nan])
+        for way in ("true", "false"):
+            leaf = left <= 1 or bool(RANDOM.random() < 0.25)
+            leaves += leaf
+            made |= {f"{way}leafs": int(leaf), f"{way}nodeids": leaves - 1 if leaf else grow(left - 1)}
+        return at
+
+    roots = [grow(depth) for _ in range(2)]
+    tensor = onnx.numpy_helper.from_array
+    lists: dict[str, Any] = {f"nodes_{name}": [made[name] for made in nodes] for name in nodes[0]}
+    lists["nodes_modes"] = tensor(np.array(lists["nodes_modes"], np.uint8))
+    lists["nodes_splits"] = tensor(np.array(lists["nodes_splits"], np.float32))
+    lists["leaf_weights"] = tensor(RANDOM.integers(1, 99, leaves).astype(np.float32))
+    rows = RANDOM.integers(0, 7, (48, 3)).astype(np.float32)
+    rows[RANDOM.random(rows.shape) < 0.1] = np.nan
+    lists["membership_values"] = tensor(np.array(members, np.float32))
+    return case("TreeEnsemble", rows, "y", 5, n_targets=1, aggregate_function=1, post_transform=0, tree_roots=roots,
+                leaf_targetids=[0] * leaves, **lists)  # fmt: skip
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 4, 5])
+def test_members_of_sets(depth: int) -> None:
+    trial = with_sets(depth)
+    session = onnxruntime.InferenceSession(trial.proto.SerializeToString())
+    np.testing.assert_array_equal(execute(load(trial.proto), trial.feeds)["y"], session.run(None, trial.feeds)[0])
+
+
+def test_sets_that_are_missing_are_told() -> None:
+    proto = with_sets(4).proto
+    (sets,) = (each for each in proto.graph.node[0].attribute if each.name == "membership_values")
+    sets.t.CopyFrom(onnx.numpy_helper.from_array(np.array([1.0], np.float32)))
+    with pytest.raises(ModelError, match=r"of its nodes ask for members, attribute 'membership_values' has 1 sets"):
+        load(proto)
+
+
 def test_trees_in_c(tmp_path: Path) -> None:
     chosen = ("one target", "three targets, all tests, NaN", "least", "greatest", "doubles", "labels", "logistic")
-    hold([TREES[name] for name in chosen], tmp_path)
+    hold([*(TREES[name] for name in chosen), with_sets(4)], tmp_path)
 
 
 def test_what_is_no_forest() -> None:

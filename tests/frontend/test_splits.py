@@ -296,6 +296,34 @@ def test_every_rule_has_a_case() -> None:
     assert named - tried - twins - alike == {"DynamicQuantizeLSTM", "QLinearReduceMean"}
 
 
+EQUATIONS: dict[str, list[tuple[int, ...]]] = {
+    "bld,bln,bld->bldn": [(2, 5, 3), (2, 5, 4), (2, 5, 3)],
+    "ij,jk,kl": [(6, 7), (7, 5), (5, 2)],
+    "...i,...ij,jk->...k": [(3, 1, 4), (2, 4, 5), (5, 6)],
+    "a...,b...,c,...->...ba": [(2, 4, 3), (3, 1, 3), (5,), (4, 1)],
+    "ii,ik,k,ij -> j": [(4, 4), (4, 3), (3,), (4, 6)],
+    "i, j, ik": [(4,), (3,), (1, 5)],
+}
+
+
+@pytest.mark.parametrize("equation", EQUATIONS)
+def test_an_einsum_of_several_operands_is_one_of_two_after_the_other(equation: str) -> None:
+    feeds = {name: real(*shape) for name, shape in zip("xywz", EQUATIONS[equation], strict=False)}
+    made = node("Einsum", " ".join(feeds), "r", "n", equation=equation)
+    shapes = {name: list(array.shape) for name, array in feeds.items()}
+    model = load(onnx_model([made], shapes, ["r"], opset=17))
+    assert [(each.op, len(each.inputs)) for each in model.nodes] == [("Einsum", 2)] * (len(feeds) - 1)
+    want = np.einsum(equation.replace(" ", ""), *feeds.values())
+    np.testing.assert_allclose(execute(model, feeds)["r"], want, rtol=1e-5, atol=1e-5)
+
+
+def test_an_einsum_of_several_operands_without_sense_says_so() -> None:
+    for equation in ("ij,jk->ik", "ij,jk,kl,lm->im", "ijk,jk,kl->il", "ij,jk,kl->ix"):
+        made = node("Einsum", "x y w", "r", "n", equation=equation)
+        with pytest.raises(TilewrightError, match="Einsum"):
+            load(onnx_model([made], {"x": [2, 3], "y": [3, 4], "w": [4, 5]}, ["r"], opset=17))
+
+
 ROIS: Arrays = {
     "x": real(1, 3, 7, 9),
     "r": np.array([[0, 0, 8, 6], [1.5, -3, 12, 5.25], [4, 4, 4.2, 4.1], [20, 20, 22, 22]], np.float32),

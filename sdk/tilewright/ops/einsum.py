@@ -131,10 +131,4 @@ def _loop(name: str) -> str:
     return f"{name}_" if name.isalpha() else f"d{ord(name)}"
 
 
-def _gap(call: Call) -> tuple[str, str]:
-    return f"it has {len(call.inputs)} operands, one or two are computed", "split it into Einsums of two operands"
-
-
-OPERATORS = (
-    Operator("Einsum", _infer, _evaluate, ("x...",), nests=_nests, gap=_gap, torch=Torch(writer="einsum"), work=pairs),
-)
+OPERATORS = (Operator("Einsum", _infer, _evaluate, ("x...",), nests=_nests, torch=Torch(writer="einsum"), work=pairs),)

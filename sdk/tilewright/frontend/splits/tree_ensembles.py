@@ -11,6 +11,7 @@ from tilewright.frontend.splits import scores
 from tilewright.frontend.splits.parts import Parts
 from tilewright.frontend.splits.scores import ML
 from tilewright.frontend.splits.trees import Entries, Forest, ensemble
+from tilewright.frontend.splits.trees_of_sets import MEMBER, sets_of, without_sets
 from tilewright.model import DType
 from tilewright.ops.tree_ensemble import MISSING
 
@@ -18,7 +19,6 @@ _TESTS = {
     "BRANCH_LEQ": 0, "BRANCH_LT": 1, "BRANCH_GTE": 2, "BRANCH_GT": 3, "BRANCH_EQ": 4, "BRANCH_NEQ": 5,
 }  # fmt: skip
 _LEAF = "LEAF"
-_MEMBER = 6
 Numbers = npt.NDArray[Any]
 
 
@@ -138,8 +138,11 @@ def _ensemble(parts: Parts) -> None:
     features = _list(parts, "nodes_featureids").astype(int)
     count = features.size
     splits, modes = (_list(parts, name, count) for name in ("nodes_splits", "nodes_modes"))
-    if (modes == _MEMBER).any():
-        raise parts.unsupported("its nodes test whether a value is a member of a set", "train with thresholds only")
+    asking, sets = np.flatnonzero(modes == MEMBER).tolist(), sets_of(_list(parts, "membership_values"))
+    if len(asking) != len(sets):
+        raise parts.invalid(
+            f"{len(asking)} of its nodes ask for members, attribute 'membership_values' has {len(sets)} sets"
+        )
     missing = parts.numbers("nodes_missing_value_tracks_true", ()) or (0,) * count
     kinds = [int(mode) + (MISSING if track else 0) for mode, track in zip(modes, missing, strict=True)]
     children = []
@@ -152,6 +155,7 @@ def _ensemble(parts: Parts) -> None:
     roots = [int(root) for root in _list(parts, "tree_roots")]
     forest = Forest([*features.tolist(), *padding], [*splits.tolist(), *padding], [*kinds, *padding],
                     [*children[0], *padding], [*children[1], *padding], entries, roots)  # fmt: skip
+    forest = without_sets(forest, dict(zip(asking, sets, strict=True)))
     aggregate = ("AVERAGE", "SUM", "MIN", "MAX")[parts.whole("aggregate_function", 1) % 4]
     sums = ensemble(parts, forest, parts.whole("n_targets", 1), "SUM" if aggregate == "AVERAGE" else aggregate)
     if aggregate == "AVERAGE":

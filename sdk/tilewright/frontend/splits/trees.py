@@ -17,7 +17,10 @@ Entries = Sequence[tuple[int, float]]
 
 @dataclass(frozen=True)
 class Forest:
-    """Nodes by number: what each tests and where it leads, or the entries (target, weight) of a leaf."""
+    """Nodes by number: what each tests and where it leads, or the entries (target, weight) of a leaf.
+
+    Several tests that fail may lead to a node that is `shared`.
+    """
 
     features: Sequence[int]
     splits: Sequence[float]
@@ -26,6 +29,7 @@ class Forest:
     failed: Sequence[int]
     entries: Mapping[int, Entries]
     roots: Sequence[int]
+    shared: frozenset[int] = frozenset()
 
 
 @dataclass
@@ -83,14 +87,18 @@ def _narrow(parts: Parts, values: Sequence[int]) -> str:
 
 def _laid(parts: Parts, forest: Forest) -> _Tables:
     """Every tree from its root on, what passes first. ModelError where a node is missing or stands in two places."""
-    tables, seen = _Tables(), set[int]()
+    tables, seen, places = _Tables(), set[int](), dict[int, int]()
     for root in forest.roots:
         tables.roots.append(len(tables.features))
         work: list[tuple[int, int]] = [(root, -1)]
         while work:
             node, caller = work.pop()
             if caller >= 0:
-                tables.others[caller] = len(tables.features)
+                tables.others[caller] = places.get(node, len(tables.features))
+            if node in places:
+                continue
+            if node in forest.shared:
+                places[node] = len(tables.features)
             if node in forest.entries:
                 tables.leaf(forest.entries[node])
                 continue
