@@ -138,7 +138,7 @@ def _ensemble(parts: Parts) -> None:
     features = _list(parts, "nodes_featureids").astype(int)
     count = features.size
     splits, modes = (_list(parts, name, count) for name in ("nodes_splits", "nodes_modes"))
-    asking, sets = np.flatnonzero(modes == MEMBER).tolist(), sets_of(_list(parts, "membership_values"))
+    asking, sets = np.flatnonzero(modes == MEMBER).tolist(), sets_of(_list(parts, "membership_values").tolist())
     if len(asking) != len(sets):
         raise parts.invalid(
             f"{len(asking)} of its nodes ask for members, attribute 'membership_values' has {len(sets)} sets"

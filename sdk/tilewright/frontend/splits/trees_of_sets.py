@@ -32,7 +32,7 @@ def without_sets(forest: Forest, sets: Mapping[int, Sequence[float]]) -> Forest:
     features, splits, modes = list(forest.features), list(forest.splits), list(forest.modes)
     passed, failed = list(forest.passed), list(forest.failed)
     for node, members in sets.items():
-        found, missed, at = passed[node], failed[node], node
+        within, outside, at = passed[node], failed[node], node
         missing = modes[node] >= MISSING
         for place, member in enumerate(members or [math.nan]):
             if place:
@@ -41,11 +41,11 @@ def without_sets(forest: Forest, sets: Mapping[int, Sequence[float]]) -> Forest:
                 for each in (splits, modes, passed, failed):
                     each.append(0)
             first, last = place == 0, place >= len(members) - 1
-            following = missed if last else len(features)
+            following = outside if last else len(features)
             splits[at] = member
             if first and missing:
-                modes[at], passed[at], failed[at] = EQUAL + MISSING, found, following
+                modes[at], passed[at], failed[at] = EQUAL + MISSING, within, following
             else:
-                modes[at], passed[at], failed[at] = UNEQUAL, following, found
+                modes[at], passed[at], failed[at] = UNEQUAL, following, within
     shared = frozenset(forest.passed[node] for node in sets)
     return replace(forest, features=features, splits=splits, modes=modes, passed=passed, failed=failed, shared=shared)
