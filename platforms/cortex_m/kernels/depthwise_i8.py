@@ -216,6 +216,32 @@ def plane_bytes(call: Call, p: Axis, q: Axis) -> int:
     return 4 * (1 if call.shape(0)[1] == 1 else 2) * cut.words * cut.columns
 
 
+@dataclass(frozen=True)
+class Coding:
+    """How sums become codes: rounded `twice`, below zero too (`two_signs`), channels with an addend and shift of their
+    `own`, `limited` where saturation is not enough, else shifted by `shift`.
+    """
+
+    twice: bool
+    two_signs: bool
+    own: bool
+    limited: bool
+    shift: int
+
+
+def coding(call: Call) -> Coding:
+    """The form of a layer that is not refused."""
+    twice = matrix_i8.twice_form(call)
+    form = twice or matrix_i8.fixed_point(call)
+    return Coding(
+        twice=twice is not None,
+        two_signs=twice is not None and not matrix_i8.has_one_sign(twice),
+        own=twice is not None or matrix_i8.is_own(call),
+        limited=(form.low, form.high) != (-128, 127) or call.outputs[0].dtype.bits == 16,
+        shift=form.shift.values[0] if isinstance(form, MultiplyHigh) else 0,
+    )
+
+
 def work(call: Call) -> DepthwiseWork:
     """The work of one call."""
     axes = oriented(call)
@@ -312,7 +338,7 @@ class DepthwiseDsp(KernelMethods):
         cut = bands(p, q)
         twice = matrix_i8.twice_form(call)
         form = twice or matrix_i8.fixed_point(call)
-        own = twice is not None or matrix_i8.is_own(call)
+        codes = coding(call)
         channels = x.shape[1]
         row = (p.out if swapped else q.out) * y.shape[1]
         weights, halves = taps_of(call, p, q), x.dtype.bits == 16
@@ -333,7 +359,7 @@ class DepthwiseDsp(KernelMethods):
             taps=tuple(tuple(tap for tap in taps if tap.word == word) for word in range(taps[-1].word + 1)),
             line_words=len(words),
             weights=weights,
-            table_words=weights.words + (3 if twice is not None else 4 if own else 2),
+            table_words=weights.words + (3 if codes.twice else 4 if codes.own else 2),
             units=cut.units,
             rest=cut.rest,
             at_once=cut.at_once,
@@ -344,12 +370,12 @@ class DepthwiseDsp(KernelMethods):
             ),
             column_words=cut.words,
             columns=cut.columns,
-            own=own,
+            own=codes.own,
             addend=addend_of(twice, weights.words),
-            two_signs=twice is not None and not matrix_i8.has_one_sign(twice),
+            two_signs=codes.two_signs,
             scale="tilewright_scale" if twice is None else "tilewright_scale_rounded",
-            shift=form.shift.values[0] if isinstance(form, MultiplyHigh) else 0,
-            limited=(form.low, form.high) != (-128, 127) or y.dtype.bits == 16,
+            shift=codes.shift,
+            limited=codes.limited,
             low=form.low,
             high=form.high,
         )
