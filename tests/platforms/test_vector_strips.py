@@ -45,6 +45,9 @@ def test_sums_and_products_of_codes(tmp_path: Path) -> None:
     assert {kernel for name, kernel in taken.items() if "_even_" in name or "_odd_" in name} == {"PairVector"}
 
 
+FUNCTIONS = ("Sigmoid", "Tanh", "Exp", "Erf", "Gelu", "Elu", "Selu", "Softplus")
+
+
 def floats() -> Network:
     """Functions of floats whose operands lie alike or stand still along a strip, on either side."""
     network = Network(np.random.default_rng(4))
@@ -69,6 +72,24 @@ def floats() -> Network:
 def test_functions_of_floats(tmp_path: Path) -> None:
     taken = kernels(check_network(floats(), BOARD, tmp_path))
     assert {kernel for name, kernel in taken.items() if "copy" not in name} == {"FloatVector"}
+
+
+def functions() -> Network:
+    """Functions of one exponential, of operands far from zero too."""
+    network = Network(np.random.default_rng(6))
+    network.inputs["x"] = ((3, 5, 37), np.float32)
+    network.constant("far", np.array(25, np.float32))
+    network.nodes.append(node("Mul", "x far", "wide", "wide"))
+    for op in FUNCTIONS:
+        for operand in ("x", "wide") if op != "Exp" else ("x",):
+            network.nodes.append(node(op, operand, f"{op}_{operand}", f"{op}_{operand}"))
+            network.outputs[f"{op}_{operand}"] = np.float32
+    return network
+
+
+def test_functions_of_one_exponential(tmp_path: Path) -> None:
+    taken = kernels(check_network(functions(), BOARD, tmp_path))
+    assert {kernel for name, kernel in taken.items() if name.split("_")[0] in FUNCTIONS} == {"FunctionsVectorF32"}
 
 
 def moves(kind: type) -> Network:

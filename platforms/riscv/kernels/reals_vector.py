@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from tilewright.numerics import code_limits, literal, rounds_twice, the_quantisation
 from tilewright.operators import unmapped
 from tilewright.ops.index.nest import Nest
@@ -13,12 +11,11 @@ from tilewright.platforms.generic.kernels.nest import nests_of, operand_names, s
 from tilewright.platforms.generic.kernels.nest_loops import direct
 from tilewright.platforms.generic.kernels.quantise_f32 import QuantiseF32
 from tilewright.platforms.riscv.kernels.elements_vector import NO_STRIP, as_codes
+from tilewright.platforms.riscv.kernels.function_bodies import FUNCTION_BODIES, Body, number
 from tilewright.platforms.riscv.kernels.strips import VALUES, StripContext, StripText, strip_of
 from tilewright.platforms.riscv.kernels.vector_walk import Walk
 from tilewright.platforms.riscv.platform import PLATFORM
 
-Body = Callable[[StripText, tuple[str, ...], tuple[float, ...]], None]
-"""Adds the instructions of a body over values, vector registers or scalars; its result lies in v8."""
 QUANTISE = QuantiseF32()
 
 
@@ -35,23 +32,19 @@ def _joined(instruction: str, flipped: str = "") -> Body:
     return join
 
 
-def _number(text: StripText, name: str, value: float) -> str:
-    return text.input(name, literal(DType.F32, value), "f")
-
-
 def _relu(text: StripText, values: tuple[str, ...], parameters: tuple[float, ...]) -> None:
-    zero = _number(text, "zero", 0.0)
+    zero = number(text, "zero", 0.0)
     text(f"vmflt.vf v0, v8, {zero}", f"vfmerge.vfm v8, v8, {zero}, v0")
 
 
 def _sloped(text: StripText, slope: str, kind: str) -> None:
     """What is below 0 times a slope."""
-    text(f"vmflt.vf v0, v8, {_number(text, 'zero', 0.0)}", f"vfmul.v{kind} v24, v8, {slope}")
+    text(f"vmflt.vf v0, v8, {number(text, 'zero', 0.0)}", f"vfmul.v{kind} v24, v8, {slope}")
     text("vmerge.vvm v8, v8, v24, v0")
 
 
 def _leaky_relu(text: StripText, values: tuple[str, ...], parameters: tuple[float, ...]) -> None:
-    _sloped(text, _number(text, "slope", parameters[0]), "f")
+    _sloped(text, number(text, "slope", parameters[0]), "f")
 
 
 def _prelu(text: StripText, values: tuple[str, ...], parameters: tuple[float, ...]) -> None:
@@ -62,7 +55,7 @@ def _clip(text: StripText, values: tuple[str, ...], parameters: tuple[float, ...
     low, high = min(parameters), parameters[1]
     for name, limit, instruction in (("least", low, "vmflt.vf"), ("most", high, "vmfgt.vf")):
         if abs(limit) != float("inf"):
-            bound = _number(text, name, limit)
+            bound = number(text, name, limit)
             text(f"{instruction} v0, {register}, {bound}", f"vfmerge.vfm {register}, {register}, {bound}, v0")
 
 
@@ -81,12 +74,12 @@ def _extreme(instruction: str) -> Body:
 
 def _hard_sigmoid(text: StripText, values: tuple[str, ...], parameters: tuple[float, ...]) -> None:
     rise, shift = parameters[:2]
-    text(f"vfmul.vf v8, v8, {_number(text, 'rise', rise)}", f"vfadd.vf v8, v8, {_number(text, 'shift', shift)}")
+    text(f"vfmul.vf v8, v8, {number(text, 'rise', rise)}", f"vfadd.vf v8, v8, {number(text, 'shift', shift)}")
     _clip(text, values, (0.0, 1.0))
 
 
 def _hard_swish(text: StripText, values: tuple[str, ...], parameters: tuple[float, ...]) -> None:
-    text(f"vfmul.vf v16, v8, {_number(text, 'rise', 1 / 6)}", f"vfadd.vf v16, v16, {_number(text, 'shift', 0.5)}")
+    text(f"vfmul.vf v16, v8, {number(text, 'rise', 1 / 6)}", f"vfadd.vf v16, v16, {number(text, 'shift', 0.5)}")
     _clip(text, values, (0.0, 1.0), "v16")
     text("vfmul.vv v8, v8, v16")
 
@@ -101,7 +94,7 @@ def _alone(*lines: str) -> Body:
 
 
 def _reciprocal(text: StripText, values: tuple[str, ...], parameters: tuple[float, ...]) -> None:
-    text(f"vfrdiv.vf v8, v8, {_number(text, 'one', 1.0)}")
+    text(f"vfrdiv.vf v8, v8, {number(text, 'one', 1.0)}")
 
 
 def _square_difference(text: StripText, values: tuple[str, ...], parameters: tuple[float, ...]) -> None:
@@ -110,7 +103,7 @@ def _square_difference(text: StripText, values: tuple[str, ...], parameters: tup
 
 
 def _scale(text: StripText, values: tuple[str, ...], parameters: tuple[float, ...]) -> None:
-    text(f"vfmul.vf v8, v8, {_number(text, 'scale', parameters[0])}")
+    text(f"vfmul.vf v8, v8, {number(text, 'scale', parameters[0])}")
 
 
 BODIES: dict[str, tuple[int, Body]] = {
@@ -120,7 +113,7 @@ BODIES: dict[str, tuple[int, Body]] = {
     "leaky_relu": (1, _leaky_relu), "clip": (1, _clip), "hard_sigmoid": (1, _hard_sigmoid),
     "hard_swish": (1, _hard_swish), "scale": (1, _scale), "reciprocal": (1, _reciprocal), "copy": (1, _alone()),
     "neg": (1, _alone("vfneg.v v8, v8")), "abs": (1, _alone("vfabs.v v8, v8")),
-    "sqrt": (1, _alone("vfsqrt.v v8, v8")), "square": (1, _alone("vfmul.vv v8, v8, v8")),
+    "sqrt": (1, _alone("vfsqrt.v v8, v8")), "square": (1, _alone("vfmul.vv v8, v8, v8")), **FUNCTION_BODIES,
 }  # fmt: skip
 """Operands of every body that vectors compute, and its instructions."""
 CODED = ("Add", "Sub", "Mul", "Div", "Min", "Max", "PRelu", "QuantizeLinear", "Relu")
@@ -202,7 +195,7 @@ def _values(call: Call, strips: Walk, text: StripText) -> tuple[str, ...]:
             if zero:
                 text(f"vadd.vx {register}, {register}, {text.input(f'{name}_zero', str(-zero))}")
             text(f"vfcvt.f.x.v {register}, {register}")
-            text(f"vfmul.vf {register}, {register}, {_number(text, f'{name}_scale', scale)}")
+            text(f"vfmul.vf {register}, {register}, {number(text, f'{name}_scale', scale)}")
     return tuple(values)
 
 
@@ -218,9 +211,9 @@ def _quantised(text: StripText, call: Call) -> None:
     meaning = the_quantisation(y)
     zero = int(meaning.zero_point[0])
     low, high = code_limits(call, y)
-    text(f"vfdiv.vf v8, v8, {_number(text, 'step', meaning.scale[0])}")
-    text(f"vfmax.vf v8, v8, {_number(text, 'lowest', float(low - zero))}")
-    text(f"vfmin.vf v8, v8, {_number(text, 'highest', float(high - zero))}", "vfcvt.x.f.v v8, v8")
+    text(f"vfdiv.vf v8, v8, {number(text, 'step', meaning.scale[0])}")
+    text(f"vfmax.vf v8, v8, {number(text, 'lowest', float(low - zero))}")
+    text(f"vfmin.vf v8, v8, {number(text, 'highest', float(high - zero))}", "vfcvt.x.f.v v8, v8")
     if zero:
         text(f"vadd.vx v8, v8, {text.input('y_zero', str(zero))}")
     text.narrowed("v8", y.dtype)
@@ -239,7 +232,7 @@ class RealVector(KernelMethods):
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Constant operands as they are."""
-        return _constants(operands)
+        return constants_of(operands)
 
     def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
         """Every operand of the result's shape and element size."""
@@ -267,7 +260,7 @@ class FloatVector(KernelMethods):
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Constant operands as they are."""
-        return _constants(operands)
+        return constants_of(operands)
 
     def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
         """Every operand of the result's shape and element size."""
@@ -278,6 +271,7 @@ class FloatVector(KernelMethods):
         return context_of(operands)
 
 
-def _constants(operands: Operands) -> tuple[Constant, ...]:
+def constants_of(operands: Operands) -> tuple[Constant, ...]:
+    """Constant operands of the nest as they are."""
     nest = nest_of(operands.call)
     return codes.read_constants(operands, () if nest is None else (nest,))
