@@ -160,8 +160,10 @@ def _needed(model: ModelProto) -> set[str]:
 def _instruction(
     plan: ExecutionPlan, instruction: Instruction, nodes: Sequence[NodeTrace], code: CodeLines, machine: Machine
 ) -> InstructionTrace:
+    calls = (instruction.call.node, *(call.node for call in instruction.call.chain))
+    names = {printable(name) for node in calls for name in (node.name, node.part_of, *node.outputs) if name}
     whole = {instruction.index} | {one.index for one in plan.instructions if one.name == instruction.call.node.part_of}
-    own = tuple(node.number for node in nodes if node.instruction in whole)
+    own = tuple(node.number for node in nodes if node.instruction in whole or node.name in names)
     lines = tuple(code.of(instruction.index))
     symbols = dict.fromkeys(symbol.name for part in lines for symbol in machine.holding(part.first, part.last))
     why = ""

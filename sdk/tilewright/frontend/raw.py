@@ -74,7 +74,7 @@ class RawNode:
     """A node of the file. `opsets` is the version of each domain where it was written.
 
     `loop` is the outermost Loop that it is a copy out of, and `under` the conditions, from the outside in, that must
-    have these values for it to mean anything.
+    have these values for it to mean anything. `part_of` is the node of the file in whose place it stands.
     """
 
     name: str
@@ -86,6 +86,7 @@ class RawNode:
     opsets: Mapping[str, int] = field(default_factory=dict)
     loop: str = ""
     under: tuple[tuple[str, bool], ...] = ()
+    part_of: str = ""
 
     @property
     def version(self) -> int:
@@ -96,6 +97,11 @@ class RawNode:
     def label(self) -> str:
         """How messages name it: its name, or its operator where it has none."""
         return self.name or self.op
+
+    def part(self, made: RawNode) -> RawNode:
+        """What stands in this one's place, with the name of the node of the file, or of its first result."""
+        whole = self.part_of or self.name or next(iter(self.outputs), "")
+        return made if made.name == whole else replace(made, part_of=whole)
 
     def where(self) -> str:
         """`node 'name' (Op)`, for messages."""

@@ -89,7 +89,8 @@ class Graph:
             if self._visited > NODE_LIMIT:
                 why = f"with its functions expanded it has more than {NODE_LIMIT} nodes"
                 raise ModelError("the model is too large", why=why, fix="keep the part to deploy")
-            work.extend(reversed(self._visit(work.pop())))
+            node = work.pop()
+            work.extend(node.part(made) for made in reversed(self._visit(node)))
 
     def fresh(self, name: str) -> str:
         """A tensor name that nothing has yet."""
@@ -153,6 +154,7 @@ class Graph:
             self._first_named(raw, operator),
             _attributes(raw),
             raw.domain,
+            part_of=raw.part_of,
         )
         operands = tuple(self.tensors[name] if name else None for name in node.inputs)
         check_types(raw, operands)

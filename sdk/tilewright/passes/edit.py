@@ -30,6 +30,7 @@ class Edit:
         self.constants: dict[str, Array] = dict(model.constants)
         self._taken: set[str] | None = None
         self._nodes_taken: set[str] | None = None
+        self._whole = {node.name: node.part_of for node in model.nodes if node.part_of}
         self._changed = False
 
     def nodes(self) -> Iterator[Node]:
@@ -99,13 +100,15 @@ class Edit:
         return self.is_float(*names) and all(self.tensors[n].dtype is not DType.BF16 for n in names if n)
 
     def replace(self, node: Node, *new: Node) -> None:
-        """Put other nodes in the place of `node`; without any it is removed."""
+        """Put other nodes in the place of `node`; without any it is removed. Those of new names are parts of it."""
         index = self._slot_of[node.name]
         slot = self._slots[index]
         position = next(i for i, other in enumerate(slot) if other is node)
         self._disconnect(node)
         slot[position : position + 1] = new
         for made in new:
+            if made.name not in self._slot_of:
+                self._whole[made.name] = made.part_of or self._whole.get(node.name, node.name)
             self._slot_of[made.name] = index
             if self._nodes_taken is not None:
                 self._nodes_taken.add(made.name)
@@ -148,8 +151,13 @@ class Edit:
         """The new Model, without what has become superfluous; the old object where nothing was changed."""
         if not self._changed:
             return prune(self._model)
-        nodes = tuple(node for slot in self._slots for node in slot)
+        nodes = tuple(self._told(node) for slot in self._slots for node in slot)
         return prune(self._model.replace(nodes=nodes, tensors=self.tensors, constants=self.constants))
+
+    def _told(self, node: Node) -> Node:
+        """The node with the name of the one that it is a part of."""
+        whole = self._whole.get(node.name, "")
+        return node if node.part_of == whole else replace(node, part_of=whole)
 
     def _fresh(self, hint: str) -> str:
         if self._taken is None:

@@ -91,10 +91,7 @@ def _rewrite(edit: Edit, node: Node) -> None:
         }  # fmt: skip
         title = node.name if len(phases) == 1 else edit.node_name(f"{node.name}/phase{number}")
         inputs = (node.inputs[0], constant, *node.inputs[2:])
-        whole = "" if len(phases) == 1 else node.part_of or node.name
-        made.append(
-            replace(node, name=title, op="Conv", inputs=inputs, outputs=(name,), attributes=attributes, part_of=whole)
-        )
+        made.append(replace(node, name=title, op="Conv", inputs=inputs, outputs=(name,), attributes=attributes))
         names.append(name)
     if len(phases) > 1:
         made.append(Node(node.name, "Interleave", tuple(names), node.outputs, {"strides": strides}, domain=DOMAIN))

@@ -99,9 +99,8 @@ def _describe(node: NodeProto, layer: LayerReport, parts: Sequence[LayerReport])
         node.metadata_props.add(key=PREFIX + key, value=value)
     words = f"tilewright: {printable(layer.name)} by {layer.kernel}"
     words += f" on {layer.engine}" if layer.engine else ""
-    words += (
-        f" from {number(len(parts))} parts by {', '.join(sorted({part.kernel for part in parts}))}" if parts else ""
-    )
+    several = f"{number(len(parts))} parts" if len(parts) > 1 else "a part"
+    words += f" from {several} by {', '.join(sorted({part.kernel for part in parts}))}" if parts else ""
     words += f", {number(layer.instructions)} instructions" if layer.instructions is not None else ""
     words += "".join(f", {number(result.bytes)} B at {_address(result)}" for result in mine)
     words += "" if mine else ", inside of the layer"

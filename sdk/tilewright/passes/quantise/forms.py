@@ -76,7 +76,7 @@ def _dequantised(graph: Graph, node: Node, code: str, scale: str, zero: str, axi
     source = graph.tensors[code]
     real = graph.tensor(f"{code}_real", DType.F32, source.shape)
     inputs = (code, _flat(graph, scale), _flat(graph, zero)) if zero else (code, _flat(graph, scale))
-    return real, graph.node(f"{node.name}_{real}", "DequantizeLinear", inputs, (real,), {"axis": axis})
+    return real, graph.node(f"{node.name}_{real}", "DequantizeLinear", inputs, (real,), {"axis": axis}, of=node)
 
 
 def _triple(node: Node, first: int) -> tuple[str, str, str]:
@@ -107,7 +107,7 @@ def _quantised(graph: Graph, node: Node, scale: str, zero: str) -> tuple[str, No
     real = graph.tensor(f"{code}_real", DType.F32, graph.tensors[code].shape)
     attributes: dict[str, Attribute] = {} if zero else {"output_dtype": 2}
     inputs = (real, _flat(graph, scale), _flat(graph, zero)) if zero else (real, _flat(graph, scale))
-    return real, graph.node(f"{node.name}_quantise", "QuantizeLinear", inputs, (code,), attributes)
+    return real, graph.node(f"{node.name}_quantise", "QuantizeLinear", inputs, (code,), attributes, of=node)
 
 
 def _plain(node: Node, without: tuple[str, ...] = ()) -> dict[str, Attribute]:
@@ -214,9 +214,9 @@ def _softmax(graph: Graph, node: Node) -> list[Node]:
     ]
     inner = replace(node, inputs=(flat, *node.inputs[1:]), outputs=(soft,), attributes={**node.attributes, "axis": 1})
     return [
-        graph.node(f"{node.name}_flatten", "Reshape", (x.name, shapes[0]), (flat,), {}),
+        graph.node(f"{node.name}_flatten", "Reshape", (x.name, shapes[0]), (flat,), of=node),
         *_unary("Softmax")(graph, inner),
-        graph.node(f"{node.name}_unflatten", "Reshape", (soft, shapes[1]), (y.name,), {}),
+        graph.node(f"{node.name}_unflatten", "Reshape", (soft, shapes[1]), (y.name,), of=node),
     ]
 
 
@@ -305,13 +305,13 @@ def _quant_nodes(
         if axis is not None or real in graph.constants:
             real = _clip_constant(graph, node, real, scale, zero, limits)
         else:
-            border, real = _behind_border(graph, node.name, real, operands, dtype)
+            border, real = _behind_border(graph, node, real, operands, dtype)
             clip = _real_clip(graph, node, real, (float(scale.reshape(-1)[0]), int(flat_zero[0])), limits)
             nodes += [*border, clip]
             real = clip.outputs[0]
     attributes: dict[str, Attribute] = {} if axis is None else {"axis": axis}
     code = graph.tensor(f"{node.outputs[0]}_codes", dtype, source.shape)
-    nodes.append(graph.node(f"{node.name}_quantise", "QuantizeLinear", (real, *operands), (code,), attributes))
+    nodes.append(graph.node(f"{node.name}_quantise", "QuantizeLinear", (real, *operands), (code,), attributes, of=node))
     nodes.append(graph.node(f"{node.name}_dequantise", "DequantizeLinear", (code, *operands), node.outputs, attributes))
     return nodes
 
@@ -353,19 +353,20 @@ def _real_clip(graph: Graph, node: Node, real: str, quantisation: tuple[float, i
         for what, limit in zip(("low", "high"), limits, strict=True)
     ]
     output = graph.tensor(f"{real}_clipped", DType.F32, graph.tensors[real].shape)
-    return graph.node(f"{node.name}_clip", "Clip", (real, *bounds), (output,))
+    return graph.node(f"{node.name}_clip", "Clip", (real, *bounds), (output,), of=node)
 
 
 def _behind_border(
-    graph: Graph, label: str, source: str, parameters: tuple[str, ...], dtype: DType
+    graph: Graph, node: Node, source: str, parameters: tuple[str, ...], dtype: DType
 ) -> tuple[tuple[Node, ...], str]:
     """A pair of one scale and zero point behind an input of the network, and its result; other tensors as they are."""
     if source not in graph.inputs:
         return (), source
     shape = graph.tensors[source].shape
     codes, real = graph.tensor(f"{source}_codes", dtype, shape), graph.tensor(f"{source}_real", DType.F32, shape)
-    quantise = graph.node(f"{label}_border", "QuantizeLinear", (source, *parameters), (codes,))
-    return (quantise, graph.node(f"{label}_border_real", "DequantizeLinear", (codes, *parameters), (real,))), real
+    quantise = graph.node(f"{node.name}_border", "QuantizeLinear", (source, *parameters), (codes,), of=node)
+    dequantise = graph.node(f"{node.name}_border_real", "DequantizeLinear", (codes, *parameters), (real,), of=node)
+    return (quantise, dequantise), real
 
 
 def _real_clips(graph: Graph) -> None:
@@ -385,7 +386,7 @@ def _real_clips(graph: Graph) -> None:
                 low, high = (
                     whole[side] if limit is None else int(limit.reshape(-1)[0]) for side, limit in enumerate(limits)
                 )
-                border, real = _behind_border(graph, node.name, node.inputs[0], node.inputs[1:], meaning[1])
+                border, real = _behind_border(graph, node, node.inputs[0], node.inputs[1:], meaning[1])
                 clip = _real_clip(graph, node, real, (meaning[0].scale[0], meaning[0].zero_point[0]), (low, high))
                 quantise = replace(node, inputs=(clip.outputs[0], *node.inputs[1:]), outputs=clips[0].outputs)
                 nodes += [*border, clip, quantise]

@@ -345,13 +345,13 @@ class Fusion:
         inner = self.graph.tensor(f"{target}_rows", tail.dtype, (rows, w.shape[1]), tail.quantisation)
         self.emitted[-1] = replace(self.emitted[-1], outputs=(inner,))
         dims = self.graph.constant(f"{target}_shape", np.asarray(shape, np.int64), DType.I64)
-        self.emitted.append(self.graph.node(f"{node.name}_reshape", "Reshape", (inner, dims), (target,)))
+        self.emitted.append(self.graph.node(f"{node.name}_reshape", "Reshape", (inner, dims), (target,), of=node))
         return True
 
     def _reshaped(self, node: Node, name: str, shape: tuple[int, ...], quantisation: Quantisation | None) -> str:
         dims = self.graph.constant(f"{name}_shape", np.asarray(shape, np.int64), DType.I64)
         output = self.graph.tensor(f"{name}_rows", self.graph.tensors[name].dtype, shape, quantisation)
-        self.emitted.append(self.graph.node(f"{node.name}_rows", "Reshape", (name, dims), (output,)))
+        self.emitted.append(self.graph.node(f"{node.name}_rows", "Reshape", (name, dims), (output,), of=node))
         return output
 
     def _emit(self, node: Node, inputs: tuple[str, ...], tail: Tail) -> None:

@@ -154,7 +154,9 @@ class _Steps:
         if self.limit is not None:
             last_cell = self.limit.outputs[0]
         if sequence:
-            self.nodes.append(self.graph.node(f"{self.node.name}_rows", "Concat", rows, (sequence,), {"axis": 0}))
+            self.nodes.append(
+                self.graph.node(f"{self.node.name}_rows", "Concat", rows, (sequence,), {"axis": 0}, of=self.node)
+            )
         for name, value, codes in (
             (last_hidden, hidden, self.layer.of_hidden), (last_cell, cell, self.layer.of_cell),
         ):  # fmt: skip
@@ -207,5 +209,5 @@ class _Steps:
         dtype: DType = DType.F32, result: str = "",
     ) -> str:  # fmt: skip
         target = result or self.graph.tensor(f"{self.node.name}_{op.lower()}", dtype, shape)
-        self.nodes.append(self.graph.node(f"{self.node.name}_{op}", op, inputs, (target,), attributes))
+        self.nodes.append(self.graph.node(f"{self.node.name}_{op}", op, inputs, (target,), attributes, of=self.node))
         return target

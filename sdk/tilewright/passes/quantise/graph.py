@@ -57,10 +57,11 @@ class Graph:
         outputs: Iterable[str],
         attributes: Mapping[str, Attribute] | None = None,
         clamp: Clamp | None = None,
+        of: Node | None = None,
     ) -> Node:
-        """A node of the default domain with a new name; the caller puts it in its place."""
-        name = self.fresh(wanted)
-        return Node(name, op, tuple(inputs), tuple(outputs), dict(attributes or {}), "", clamp)
+        """A node of the default domain with a new name; the caller puts it in its place. It computes a part of `of`."""
+        name, whole = self.fresh(wanted), "" if of is None else of.part_of or of.name
+        return Node(name, op, tuple(inputs), tuple(outputs), dict(attributes or {}), "", clamp, whole)
 
     def value(self, name: str) -> Array | None:
         """The constant of this name, or None; also for the empty name of an omitted operand."""

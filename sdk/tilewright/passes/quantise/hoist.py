@@ -6,6 +6,8 @@ rounded already changes nothing. Afterwards every operator that can compute code
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tilewright.model import DType, Node
 from tilewright.passes.quantise.graph import Graph, read_quantisation
 from tilewright.passes.quantise.kinds import moves, pads_with_zero
@@ -65,10 +67,9 @@ def _pairs(graph: Graph, move: Node, quantise: Node, writers: dict[str, Node]) -
         real = graph.tensor(f"{name}_rounded", DType.F32, tensor.shape)
         operands = quantise.inputs[1:]
         nodes.append(graph.node(f"{move.name}_quantise", "QuantizeLinear", (name, *operands), (code,),
-                                quantise.attributes))  # fmt: skip
-        nodes.append(graph.node(f"{move.name}_dequantise", "DequantizeLinear", (code, *operands), (real,)))
+                                quantise.attributes, of=quantise))  # fmt: skip
+        nodes.append(graph.node(f"{move.name}_dequantise", "DequantizeLinear", (code, *operands), (real,), of=quantise))
         inputs[index] = real
     if not nodes:
         return None
-    changed = Node(move.name, move.op, tuple(inputs), move.outputs, move.attributes, move.domain, move.clamp)
-    return nodes, changed
+    return nodes, replace(move, inputs=tuple(inputs))

@@ -68,7 +68,7 @@ def _lookup(graph: Graph, last: Node, chain: _Chain, writers: Mapping[str, Node]
     table = _value(graph, last.outputs[0], values, writers)
     if table is None or table.shape != (high - low + 1,) or result.shape != root.shape:
         return None
-    lookup = graph.node(f"{last.name}_table", "Lookup", (chain.root,), last.outputs, {"table": table})
+    lookup = graph.node(f"{last.name}_table", "Lookup", (chain.root,), last.outputs, {"table": table}, of=last)
     graph.tensors[result.name] = replace(result, dtype=meaning[1], quantisation=meaning[0])
     return lookup
 

@@ -89,7 +89,9 @@ def _to_whole(graph: Graph, node: Node, writers: dict[str, Node]) -> Sequence[No
     graph.quantise_tensor(held[0], held[1])
     graph.quantise_tensor(node.outputs[0], meaning)
     zero = graph.constant(f"{node.name}_zero", np.zeros((), np.int32), DType.I32)
-    return (graph.node(f"{node.name}_whole", "QuantizeLinear", (held[0], quotient.inputs[1], zero), node.outputs),)
+    return (
+        graph.node(f"{node.name}_whole", "QuantizeLinear", (held[0], quotient.inputs[1], zero), node.outputs, of=node),
+    )
 
 
 def _before(node: Node | None, op: str, writers: dict[str, Node]) -> Node | None:
@@ -110,7 +112,7 @@ def _wrap(graph: Graph, result: str) -> bool:
     limited = graph.tensor(f"{node.outputs[0]}_limited", dtype, graph.tensors[node.outputs[0]].shape)
     low, high = dtype.range
     table = (np.arange(low, high + 1) + quantisation.zero_point[0]).astype(np.int8)
-    wrapped = graph.node(f"{node.name}_wrapped", "Lookup", (limited,), node.outputs, {"table": table})
+    wrapped = graph.node(f"{node.name}_wrapped", "Lookup", (limited,), node.outputs, {"table": table}, of=node)
     graph.tensors[node.outputs[0]] = replace(graph.tensors[node.outputs[0]], dtype=dtype, quantisation=quantisation)
     graph.nodes[place : place + 1] = [replace(node, inputs=(*node.inputs[:2], zero), outputs=(limited,)), wrapped]
     return True
@@ -143,7 +145,7 @@ def _compared(graph: Graph, node: Node, writers: dict[str, Node]) -> Sequence[No
             operands.append(graph.constant(f"{code}_place", held, DType.I16))
             continue
         operands.append(graph.tensor(f"{code}_place", DType.I16, graph.tensors[code].shape))
-        nodes.append(graph.node(f"{operands[-1]}_table", "Lookup", (code,), operands[-1:], {"table": places}))
+        nodes.append(graph.node(f"{operands[-1]}_table", "Lookup", (code,), operands[-1:], {"table": places}, of=node))
     return (*nodes, replace(node, inputs=tuple(operands)))
 
 
@@ -175,4 +177,4 @@ def _root(graph: Graph, node: Node, writers: dict[str, Node]) -> Sequence[Node]:
     graph.tensors[node.outputs[0]] = replace(
         graph.tensors[node.outputs[0]], dtype=target[1], quantisation=target[0]
     )  # fmt: skip
-    return (graph.node(f"{node.name}_root", "Lookup", source[:1], node.outputs, {"table": table}),)
+    return (graph.node(f"{node.name}_root", "Lookup", source[:1], node.outputs, {"table": table}, of=node),)

@@ -54,7 +54,7 @@ def _written(graph: Graph, node: Node, writers: dict[str, Node]) -> Sequence[Nod
         return ()
     graph.tensors[node.outputs[0]] = replace(graph.tensors[node.outputs[0]], dtype=dtype, quantisation=meaning)
     graph.quantise_tensor(held[0], held[1])
-    made = graph.node(f"{writer.name}_codes", op, held[:1], node.outputs, attributes)
+    made = graph.node(f"{writer.name}_codes", op, held[:1], node.outputs, attributes, of=writer)
     return (replace(made, domain=DOMAIN),)
 
 
@@ -128,8 +128,10 @@ def _wide_product(graph: Graph, node: Node, writer: Node, writers: dict[str, Nod
         if turn is not None:
             shape = graph.tensors[turn.outputs[0]].shape
             operands[-1] = graph.tensor(f"{turn.outputs[0]}_codes", dtype, shape, meaning)
-            before.append(graph.node(f"{turn.name}_codes", "Transpose", (code,), operands[-1:], turn.attributes))
-    made = graph.node(f"{writer.name}_codes", "WideMatMul", operands, node.outputs)
+            before.append(
+                graph.node(f"{turn.name}_codes", "Transpose", (code,), operands[-1:], turn.attributes, of=turn)
+            )
+    made = graph.node(f"{writer.name}_codes", "WideMatMul", operands, node.outputs, of=writer)
     return (*before, replace(made, domain=DOMAIN))
 
 

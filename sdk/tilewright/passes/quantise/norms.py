@@ -64,7 +64,7 @@ def _joined(graph: Graph, node: Node, layer: Node, writers: dict[str, Node]) -> 
     real = graph.tensor(f"{held}_real", DType.F32, value.shape)
     offset = graph.constant(f"{layer.name}_offset", total, DType.F32)
     return (
-        graph.node(f"{held}_dequantise", "DequantizeLinear", operands, (real,), {"axis": axis}),
+        graph.node(f"{held}_dequantise", "DequantizeLinear", operands, (real,), {"axis": axis}, of=layer),
         replace(layer, inputs=(layer.inputs[0], real, offset), outputs=node.outputs, clamp=node.clamp),
     )
 
