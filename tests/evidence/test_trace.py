@@ -14,6 +14,7 @@ from tilewright.evidence.document import load
 from tilewright.evidence.handed_on import handed_on
 from tilewright.evidence.line_table import LineTable, Row
 from tilewright.evidence.trace import Machine
+from tilewright.model import Array
 from tilewright.run.elf import Symbol
 from tilewright.run.stack import CallGraph
 
@@ -60,7 +61,11 @@ def test_a_line_has_the_machine_code_of_what_it_calls_inside_of_another() -> Non
 
 
 def _saved(
-    path: Path, nodes: list[onnx.NodeProto], shape: list[int], constants: dict[str, np.ndarray], **more: object
+    path: Path,
+    nodes: list[onnx.NodeProto],
+    shape: list[int],
+    constants: dict[str, Array],
+    *functions: onnx.FunctionProto,
 ) -> Path:
     graph = helper.make_graph(
         nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
@@ -68,7 +73,6 @@ def _saved(
         [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()],
     )  # fmt: skip
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid("own", 1)]
-    functions = [more["function"]] if "function" in more else []
     onnx.save(helper.make_model(graph, opset_imports=opsets, functions=functions, ir_version=9), path)
     return path
 
@@ -82,7 +86,7 @@ def _quantised_behind_a_move(path: Path) -> Path:
         helper.make_node("MaxPool", ["r"], ["p"], "pool", kernel_shape=[2, 2], strides=[2, 2]),
         helper.make_node("Sigmoid", ["p"], ["y"], "last"),
     ]
-    return _saved(path, nodes, [1, 4, 4, 3], {"s": np.float32(0.1), "z": np.int8(3)})
+    return _saved(path, nodes, [1, 4, 4, 3], {"s": np.asarray(0.1, np.float32), "z": np.asarray(3, np.int8)})
 
 
 def _normalised(path: Path) -> Path:
@@ -103,7 +107,7 @@ def _function(path: Path) -> Path:
         helper.make_node("Erf", ["c"], ["d"]),
     ]
     function = helper.make_function("own", "three", ["a"], ["d"], inner, [helper.make_opsetid("", 17)])
-    return _saved(path, [helper.make_node("three", ["x"], ["y"], domain="own")], [2, 5], {}, function=function)
+    return _saved(path, [helper.make_node("three", ["x"], ["y"], domain="own")], [2, 5], {}, function)
 
 
 @pytest.mark.parametrize(
