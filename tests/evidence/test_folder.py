@@ -118,6 +118,10 @@ def test_every_node_and_symbol_is_matched(evidence: Evidence) -> None:
     assert served >= {one.index for one in trace.instructions if not one.why}
     assert all(symbol.purpose for symbol in trace.symbols)
     numbers = {one.index: {*one.symbols} for one in trace.instructions}
+    serving = {symbol.name: symbol.instructions for symbol in trace.symbols}
+    assert all(one.index in serving[name] for one in trace.instructions for name in one.symbols)
+    constants = [symbol for symbol in trace.symbols if symbol.kind == "constant" and symbol.name != "small_version"]
+    assert all(symbol.instructions for symbol in constants)
     for symbol in trace.symbols:  # back as well as forth: no symbol serves an instruction that has no line in it
         if symbol.kind == "code" and "small_run" in symbol.name:
             continue

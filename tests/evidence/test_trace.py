@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -10,13 +11,17 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 from tilewright.cli import main
+from tilewright.compile import compile_model
+from tilewright.evidence.code_lines import code_lines
 from tilewright.evidence.document import load
 from tilewright.evidence.handed_on import handed_on
 from tilewright.evidence.line_table import LineTable, Row
 from tilewright.evidence.trace import Machine
 from tilewright.model import Array
+from tilewright.options import CompileOptions
 from tilewright.run.elf import Symbol
 from tilewright.run.stack import CallGraph
+from tilewright.target import load_target
 
 
 def _model(scale: float, operator: str) -> onnx.ModelProto:
@@ -124,3 +129,17 @@ def test_what_is_computed_in_several_parts_comes_of_its_node(
     assert found.unmatched == ()
     assert [one.nodes for one in found.instructions if one.op == op] == [nodes]
     assert len(found.instructions) >= 3
+
+
+def test_equal_calls_have_their_own_lines(tmp_path: Path) -> None:
+    """Layers over one buffer are called by the same words."""
+    names = ["x", "a", "b", "y"]
+    nodes = [helper.make_node("Softmax", [one], [other]) for one, other in pairwise(names)]
+    compiled = compile_model(_saved(tmp_path / "net.onnx", nodes, [2, 5], {}), CompileOptions(), load_target("host"))
+    code = code_lines(compiled.artifacts)
+    assert code is not None
+    lines = [line for _, called in code.calls for line in called]
+    assert len(lines) == 3
+    assert lines == sorted({*lines})
+    text = compiled.artifacts.text(compiled.artifacts.parts.code).splitlines()
+    assert len({text[line - 1] for line in lines}) < 3

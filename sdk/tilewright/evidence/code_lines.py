@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from tilewright.codegen.artifacts import Artifacts, CodeMap
@@ -60,7 +60,8 @@ def code_lines(artifacts: Artifacts) -> CodeLines | None:
     text = artifacts.text(artifacts.parts.code)
     places = _Places(text)
     users = {name: tuple(s.instruction for s in made.sites if name in s.functions) for name in made.functions}
-    spans = [places.span(source, f"shared source {n}", "shared", ()) for n, source in enumerate(made.sources)]
+    shared = [places.span(source, "shared sources", "shared", ()) for source in made.sources]
+    spans = [replace(span, name=f"lines {span.first} to {span.last}") for span in shared]
     spans += [places.span(body, name, "layer", users[name]) for name, body in made.functions.items()]
     spans += [places.span(body, name, "interface", ()) for name, body in made.interface.items()]
     run = max((span for span in spans if span.kind == "interface"), key=lambda span: span.first)
@@ -89,12 +90,15 @@ class _Places:
 
 def _calls(made: CodeMap, text: str, places: _Places, run: Span) -> Iterator[tuple[int, tuple[int, ...]]]:
     """The lines of the statements of every instruction, which stand in `run` in the plan's order."""
-    at = places.starts[run.first - 1]
+    at = dict[str, int]()
     for site in made.sites:
         lines = []
         for statement in site.statements:
-            position = text.find(f"{statement};", at)
+            before = at.get(statement, places.starts[run.first - 1] - 1)
+            position = text.find(f"{statement};", before + 1)
+            position = before if position < 0 and statement in at else position  # one call for several instructions
             if position < 0:
                 raise TilewrightError(f"instruction {site.instruction} is not called in 'run'", why=statement)
+            at[statement] = position
             lines.append(places.line(position))
         yield site.instruction, tuple(lines)

@@ -196,6 +196,10 @@ def _symbols(
         if held not in serves and holder in serves:
             serves[held] = set(serves[holder])
     _hand_on(serves, machine.calls, code)
+    for one in instructions:
+        for name in one.symbols:
+            serves.setdefault(_plain(name), set()).add(one.index)
+    serves |= _tables(serves, code, machine)
     for symbol in machine.symbols:
         lines = machine.lines(symbol) if symbol.kind == "code" else set()
         yield SymbolTrace(
@@ -218,6 +222,19 @@ def _hand_on(serves: dict[str, set[int]], calls: CallGraph, code: CodeLines) -> 
             if more:
                 serves.setdefault(_plain(other), set()).update(more)
                 changed = True
+
+
+def _tables(serves: Mapping[str, set[int]], code: CodeLines, machine: Machine) -> dict[str, set[int]]:
+    """What tables of shared sources serve: all that the functions serve that are made of these sources."""
+    found = dict[str, set[int]]()
+    for symbol in machine.symbols:
+        declared = machine.table.variables.get(symbol.address) if symbol.kind != "code" else None
+        span = code.at(declared) if declared is not None else None
+        if span is not None and span.kind == "shared":
+            users = [serves.get(_plain(one.name), set()) for one in machine.holding(span.first, span.last)]
+            if served := set().union(*users):
+                found[_plain(symbol.name)] = served
+    return found
 
 
 def _purpose(symbol: Symbol, serves: Mapping[str, set[int]], lines: set[int], code: CodeLines, machine: Machine) -> str:

@@ -27,6 +27,11 @@ ${line}
 #endif
 % endif
 
+#if defined(__GNUC__) && !defined(__clang__)
+/* gcc 12 may count an address in a loop as a distance from zero, takes that for a null pointer, and leaves the call out. */
+#pragma GCC optimize("no-delete-null-pointer-checks")
+#endif
+
 const char ${m.name}_version[] = "${m.tool}; ${m.name} sha256 ${m.sha256}";
 
 % if not (m.context or m.kit):
