@@ -226,15 +226,15 @@ def _hand_on(serves: dict[str, set[int]], calls: CallGraph, code: CodeLines) -> 
 
 def _tables(serves: Mapping[str, set[int]], code: CodeLines, machine: Machine) -> dict[str, set[int]]:
     """What tables of shared sources serve: all that the functions serve that are made of these sources."""
-    found = dict[str, set[int]]()
+    served_by = dict[str, set[int]]()
     for symbol in machine.symbols:
         declared = machine.table.variables.get(symbol.address) if symbol.kind != "code" else None
         span = code.at(declared) if declared is not None else None
         if span is not None and span.kind == "shared":
             users = [serves.get(_plain(one.name), set()) for one in machine.holding(span.first, span.last)]
             if served := set().union(*users):
-                found[_plain(symbol.name)] = served
-    return found
+                served_by[_plain(symbol.name)] = served
+    return served_by
 
 
 def _purpose(symbol: Symbol, serves: Mapping[str, set[int]], lines: set[int], code: CodeLines, machine: Machine) -> str:
