@@ -21,6 +21,8 @@ CALLS = 6
         ("cortex_m", "qemu_mps2_an386", "RecurrentFpu"),
         ("cortex_m", "qemu_mps3_an547", "RecurrentMve"),
         ("riscv", "qemu_rv32gcv", "RecurrentVectorF32"),
+        ("riscv", "qemu_rv32gcv", "IntegerProductVector"),
+        ("riscv", "qemu_rv32gcv", "ProductVectorF32"),
         ("riscv", "qemu_rv32gcv", "FunctionsVectorF32"),
         ("cortex_m", "qemu_mps2_an386", "ConvGatheredF32"),
         ("cortex_m", "qemu_mps2_an386", "VectorProductF32"),

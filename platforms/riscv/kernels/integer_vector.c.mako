@@ -1,0 +1,55 @@
+<%
+p = k.product
+rows = range(k.at_once)
+%>\
+/* ${k.at_once} rows times up to ${k.lanes} columns. */
+static void ${f.name}_block(const ${k.a_type} *a, const ${k.b_type} *b, int32_t *y, int32_t a_zero, int32_t b_zero, int width)
+{
+    const ${k.b_type} *const end = b + ${p.depth * p.b_step};
+% for row in rows:
+    const ${k.a_type} *a${row} = ${plus("a", row * p.a_row)};
+    int32_t v${row};
+% endfor
+    __asm__ volatile(".option push\n\t.option arch, +v\n\tvsetvli zero, %[width], e32, m8, ta, ma\n\t"
+% for sums in k.sums:
+                     "vmv.v.i ${sums}, 0\n\t"
+% endfor
+                     "vsetvli zero, %[width], e16, m4, ta, ma\n\t"
+                     "1:\n\t${"vle8.v v2, (%[b])" if p.b_column == 1 else "vlse8.v v2, (%[b]), %[b_column]"}\n\tadd %[b], %[b], %[b_step]\n\t"
+% for row in rows:
+                     "${k.load} %[v${row}], (%[a${row}])\n\tadd %[a${row}], %[a${row}], %[a_step]\n\t"
+% endfor
+                     "${k.widen} v4, v2\n\t"
+% if k.b_zero != "0":
+                     "vsub.vx v4, v4, %[b_zero]\n\t"
+% endif
+% for row, sums in zip(rows, k.sums):
+% if k.a_zero != "0":
+                     "sub %[v${row}], %[v${row}], %[a_zero]\n\t"
+% endif
+                     "vwmacc.vx ${sums}, %[v${row}], v4\n\t"
+% endfor
+                     "bne %[b], %[end], 1b\n\tvsetvli zero, %[width], e32, m8, ta, ma\n\t"
+% for sums in k.sums:
+                     "${f"vse32.v {sums}, (%[y])" if p.y_column == 1 else f"vsse32.v {sums}, (%[y]), %[y_column]"}\n\tadd %[y], %[y], %[y_row]\n\t"
+% endfor
+                     ".option pop"
+                     : [b] "+&r"(b), [y] "+&r"(y)${"".join(f', [a{row}] "+&r"(a{row}), [v{row}] "=&r"(v{row})' for row in rows)}
+                     : [end] "r"(end), [width] "r"(width), [b_step] "r"(${p.b_step}), [a_step] "r"(${p.a_step}), [y_row] "r"(${4 * p.y_row}),
+                       [a_zero] "r"(a_zero), [b_zero] "r"(b_zero), [b_column] "r"(${p.b_column}), [y_column] "r"(${4 * p.y_column})
+                     : "memory");
+}
+
+static void ${f.name}(${f.parameters})
+{
+% for head in p.loops:
+${head}
+% endfor
+${p.indent}for (int row = 0; row < ${p.rows}; row += ${k.at_once}) {
+${p.indent}    const int m = row < ${p.rows - k.at_once} ? row : ${p.rows - k.at_once};
+${p.indent}    for (int n = 0; n < ${p.columns}; n += ${k.lanes}) {
+${p.indent}        const int width = n < ${p.columns - k.lanes} ? ${k.lanes} : ${p.columns} - n;
+${p.indent}        ${f.name}_block(${p.place("a")} + ${times("m", p.a_row)}, ${p.place("b")} + ${times("n", p.b_column)}, ${p.place("y")} + ${times("m", p.y_row)} + ${times("n", p.y_column)}, ${k.a_zero}, ${k.b_zero}, width);
+${p.indent}    }
+${p.indent}}
+}
