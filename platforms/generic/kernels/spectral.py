@@ -9,6 +9,7 @@ import numpy as np
 from tilewright.operators import dft_axis, dft_length, frames
 from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.elements import c_type, constants_by_name, empty, unread
+from tilewright.platforms.generic.kernels.transform_f32 import refused
 from tilewright.platforms.generic.platform import PLATFORM
 
 _REALS = "f32|f64"
@@ -18,6 +19,11 @@ def _angles(length: int) -> tuple[Constant, Constant]:
     """Cosines and sines of every multiple of one turn divided by `length`."""
     turns: Array = np.arange(length) * (2 * np.pi / length)
     return Constant("cosines", DType.F64, np.cos(turns), 8), Constant("sines", DType.F64, np.sin(turns), 8)
+
+
+def _faster(call: Call) -> str | None:
+    """A sum over all points takes tens of times as long, so that its smaller scratch is no reason for it."""
+    return None if refused(call) else "a fast transform takes it"
 
 
 @dataclass(frozen=True)
@@ -43,8 +49,8 @@ class Dft(KernelMethods):
     """Forward or inverse, one-sided or whole."""
 
     def accepts(self, call: Call) -> str | None:
-        """Known axis and length."""
-        return "the result is limited" if call.node.clamp else empty(call)
+        """Known axis and length, and what fast transforms do not take."""
+        return "the result is limited" if call.node.clamp else empty(call) or _faster(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """The table of angles."""
@@ -52,8 +58,8 @@ class Dft(KernelMethods):
         return (*constants_by_name(operands, 0), *_angles(dft_length(call, dft_axis(call))))
 
     def cost(self, call: Call) -> float:
-        """Every bin sums every point."""
-        return 8.0 * call.outputs[0].elements * call.shape()[dft_axis(call)]
+        """Every bin sums every point, in double precision."""
+        return 50.0 * call.outputs[0].elements * call.shape()[dft_axis(call)]
 
     def context(self, operands: Operands) -> DftContext:
         """Sizes around the axis."""
@@ -92,8 +98,8 @@ class Stft(KernelMethods):
     """A transform of every frame."""
 
     def accepts(self, call: Call) -> str | None:
-        """Known frames."""
-        return "the result is limited" if call.node.clamp else empty(call)
+        """Known frames, and what fast transforms do not take."""
+        return "the result is limited" if call.node.clamp else empty(call) or _faster(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """A constant window and the table of angles."""
@@ -101,8 +107,8 @@ class Stft(KernelMethods):
         return (*constants_by_name(operands, 0, 2), *_angles(length))
 
     def cost(self, call: Call) -> float:
-        """Every bin sums every point of its frame."""
-        return 8.0 * call.outputs[0].elements * frames(call)[1]
+        """Every bin sums every point of its frame, in double precision."""
+        return 50.0 * call.outputs[0].elements * frames(call)[1]
 
     def context(self, operands: Operands) -> StftContext:
         """Sizes of signal and frames."""

@@ -190,16 +190,19 @@ def unpool(r: Draw, op: str) -> Sketch:
 
 def spectrum(r: Draw, op: str) -> Sketch:
     """Transforms of real and complex signals, or of frames of them."""
+    long = r.choice((0, 16, 18, 20, 21, 25, 32, 34, 48))
     if op == "STFT":
-        length, step = r.randint(1, 6), r.randint(1, 3)
+        length, step = long or r.randint(1, 6), r.randint(1, 3)
         signal = data(r, (r.randint(1, 2), length + r.randint(0, 6), 1))
         window = Drawn(reals(r, (length,)), "data", r.random() < 0.5)
         return Sketch(op, (signal, fixed(np.asarray(step)), window), {"onesided": r.randint(0, 1)})
     inverse, onesided = r.randint(0, 1), r.randint(0, 1)
     parts = 1 if onesided and not inverse else 2
-    x = data(r, (r.randint(1, 2), r.randint(2, 6), r.randint(2, 5), parts))
-    points = fixed(np.asarray(r.randint(1, 7))) if r.random() < 0.5 else None
-    axis = fixed(np.asarray(r.choice((1, 2))))
+    last = r.random() < 0.5
+    given = max(2, long + r.randint(-3, 3)) if last and long else r.randint(2, 5)
+    x = data(r, (r.randint(1, 2), r.randint(2, 6), given, parts))
+    points = fixed(np.asarray(long or r.randint(1, 7))) if r.random() < 0.5 else None
+    axis = fixed(np.asarray(2 if last else r.choice((1, 2))))
     return Sketch(op, (x, points, axis), {"inverse": inverse, "onesided": onesided})
 
 
