@@ -78,6 +78,12 @@ SENTENCES = {
         single("QUANTIZE", [T((1, 4), "int8", 0.1)], [T((1, 4), "int32", 0.1, 5)]),
     "operator 'MEAN_0': its axes are no constant: code without a heap needs sizes before it runs; convert the network "
     "with constants there": single("MEAN", [X, T((1,), "int32")], [T((1,))]),
+    "operator 'CONCATENATION_0' is damaged: axis 99 is none of 2; convert or download it again":
+        single("CONCATENATION", [X, X], [T((1, 8))], [(0, "i", 99)]),
+    "operator 'MEAN_0' is damaged: axis -3 is none of 2; convert or download it again":
+        single("MEAN", [X, T((1,), "int32", data=np.asarray([-3]))], [T((1,))]),
+    "operator 'SOFTMAX_0' is damaged: an option is nan; convert or download it again":
+        single("SOFTMAX", [X], [X], [(0, "f", float("nan"))]),
     "operator 'CONV_2D_0' is damaged: an image of shape [1, 4] and a kernel of shape [1, 4] do not go together; "
     "convert it again": single("CONV_2D", [X, T((1, 4), data=np.zeros((1, 4)))], [X]),
 }  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
+from math import isfinite, prod
 
 import numpy as np
 
@@ -72,12 +72,25 @@ class FileOperator:
         return field.default if self.options is None else self.options.integer(field)
 
     def real(self, field: Real) -> float:
-        """A real number of its options."""
-        return field.default if self.options is None else self.options.real(field)
+        """A real number of its options; ModelError for NaN and infinity."""
+        number = field.default if self.options is None else self.options.real(field)
+        if not isfinite(number):
+            raise self.damaged(f"an option is {number}")
+        return number
 
     def text(self, slot: int) -> str:
         """A string of its options."""
         return "" if self.options is None else self.options.text(slot, NAME_BYTES)
+
+    def axis(self, number: int, rank: int) -> int:
+        """An axis that may count from the end, from the front; ModelError where there is none."""
+        if not -rank <= number < rank:
+            raise self.damaged(f"axis {number} is none of {rank}")
+        return number % rank
+
+    def damaged(self, why: str) -> ModelError:
+        """The error for an operator that contradicts itself."""
+        return ModelError(f"operator '{self.label}' is damaged", why=why, fix="convert or download it again")
 
     @property
     def label(self) -> str:

@@ -12,7 +12,7 @@ def concatenation(writer: Writer, operator: FileOperator) -> None:
     """CONCATENATION."""
     y, options = operator.outputs[0], schema.Concatenation
     rank = len(writer.tensor(y).shape)
-    axis = operator.integer(options.AXIS) % max(rank, 1)
+    axis = operator.axis(operator.integer(options.AXIS), rank)
     first = rank >= 3 and writer.channels_first(operator.inputs)
     operands = [writer.value(index, first) for index in operator.inputs]
     real = writer.op("Concat", *operands, axis=first_axis(axis, rank) if first else axis)
@@ -22,7 +22,7 @@ def concatenation(writer: Writer, operator: FileOperator) -> None:
 def pack(writer: Writer, operator: FileOperator) -> None:
     """PACK: a new axis counts the operands."""
     rank = len(writer.tensor(operator.outputs[0]).shape)
-    axis = operator.integer(schema.Pack.AXIS) % rank
+    axis = operator.axis(operator.integer(schema.Pack.AXIS), rank)
     axes = writer.numbers("axis", [axis])
     operands = [writer.op("Unsqueeze", writer.value(index), axes) for index in operator.inputs]
     writer.define(operator.outputs[0], writer.op("Concat", *operands, axis=axis))
@@ -31,7 +31,7 @@ def pack(writer: Writer, operator: FileOperator) -> None:
 def unpack(writer: Writer, operator: FileOperator) -> None:
     """UNPACK: one result for each index of an axis."""
     x = operator.inputs[0]
-    axis = operator.integer(schema.Pack.AXIS) % len(writer.tensor(x).shape)
+    axis = operator.axis(operator.integer(schema.Pack.AXIS), len(writer.tensor(x).shape))
     shape = writer.numbers("shape", writer.tensor(operator.outputs[0]).shape)
     for part, y in zip(_split(writer, operator, x, axis, [1] * len(operator.outputs), False), operator.outputs,
                        strict=True):  # fmt: skip
@@ -43,7 +43,7 @@ def split(writer: Writer, operator: FileOperator) -> None:
     place, x = (0, operator.inputs[1]) if operator.name == "SPLIT" else (2, operator.inputs[0])
     rank = len(writer.tensor(x).shape)
     (axis,) = writer.known(operator, place, "its axis")
-    axis %= rank
+    axis = operator.axis(axis, rank)
     first = rank >= 3 and writer.channels_first([x])
     sizes = [writer.tensor(y).shape[axis] for y in operator.outputs]
     parts = _split(writer, operator, x, first_axis(axis, rank) if first else axis, sizes, first)

@@ -19,7 +19,7 @@ def reduce(writer: Writer, operator: FileOperator) -> None:
     """Over constant axes. Channels that come first stay there where rows and columns go."""
     x, y = operator.inputs[0], operator.outputs[0]
     rank, keep = len(writer.tensor(x).shape), int(bool(operator.integer(schema.Reducer.KEEP_DIMENSIONS)))
-    axes = sorted({axis % rank for axis in writer.known(operator, 1, "its axes")}) if rank else []
+    axes = sorted({operator.axis(axis, rank) for axis in writer.known(operator, 1, "its axes")}) if rank else []
     first = rank >= 3 and writer.channels_first([x]) and (bool(keep) or axes == list(range(1, rank - 1)))
     placed = [first_axis(axis, rank) for axis in axes] if first else axes
     real = writer.value(x, first)
