@@ -7,7 +7,7 @@ that needs beyond the model of it is taken from the budget of another choice.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,7 +61,9 @@ def budget_of(texts: list[str]) -> dict[str, int]:
     for pair in ",".join(texts).split(","):
         name, equals, value = pair.partition("=")
         size = _count(value) if name == CYCLES else parse_size(value)
-        if not (name and equals) or size is None or name in budget:
+        if name in budget:
+            raise UsageError(f"--budget {pair}", why=f"{name} is given twice", fix="give each word once")
+        if not (name and equals) or size is None:
             raise UsageError(f"--budget {pair}", why="there is no NAME=SIZE in it", fix="write ram=64K,cycles=10M")
         budget[name] = size
     return budget
@@ -189,18 +191,32 @@ def _too_small(basis: Basis, costs: Costs, budget: Mapping[str, int]) -> DoesNot
     """The error, with what the smallest network needs and which layers need most of it."""
     least = {name: min(costs.base[name], costs.smallest[name]) for name in costs.base}
     short = [name for name, limit in budget.items() if least[name] > limit] or list(budget)
-    tensors = basis.model.tensors
-    layers = sorted(basis.points.weighted, key=lambda one: (-tensors[one.weights].elements, one.node))[:NAMED]
-    named = ", ".join(f"'{one.node}' {tensors[one.weights].elements // 2:,} B of weights in 4 bits" for one in layers)
-    moment = max(costs.live, key=lambda sizes: sum(sizes.values()), default={})
-    held = ", ".join(f"'{name}' {size:,} B" for name, size in sorted(moment.items(), key=lambda one: -one[1])[:NAMED])
+    needed = ", ".join(f"{name} needs {least[name]:,}" for name in short)
     return DoesNotFit(
         "no types of layers fit the budget",
-        why=f"{', '.join(f'{name} needs {least[name]:,}' for name in short)} with weights of 4 bits; most is {named}; "
-        f"at the fullest moment live {held}",
+        why="; ".join([f"{needed} with weights of 4 bits", *_largest(basis, costs, short)]),
         fix="allow more, or take a smaller network",
         smallest={name: least[name] for name in budget if name != CYCLES},
     )
+
+
+def _largest(basis: Basis, costs: Costs, short: Sequence[str]) -> Iterator[str]:
+    """What needs most of each word that is short."""
+    tensors = basis.model.tensors
+    if costs.store in short:
+        bytes_of = {one.node: tensors[one.weights].elements // 2 for one in basis.points.weighted}
+        yield f"most of {costs.store} is {_named(bytes_of, ' B of weights in 4 bits')}"
+    if costs.home in short:
+        moment = max(costs.live, key=lambda sizes: sum(sizes.values()), default={})
+        yield f"at the fullest moment {costs.home} holds {_named(moment, ' B')}"
+    if CYCLES in short:
+        yield f"most cycles are of {_named(costs.layers, '')}"
+
+
+def _named(sizes: Mapping[str, int], unit: str) -> str:
+    """The largest by name."""
+    largest = sorted(sizes.items(), key=lambda one: (-one[1], one[0]))[:NAMED]
+    return ", ".join(f"'{name}' {size:,}{unit}" for name, size in largest)
 
 
 def is_taken(front: Front, point: Chosen) -> bool:

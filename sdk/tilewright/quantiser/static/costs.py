@@ -33,7 +33,7 @@ class Costs:
     """Of the network of 8 bits `base`, by level and `CYCLES`, of that with weights of 4 bits alone `smallest`. What a
     layer of 4 bits and a group of 16 add is in `narrow` and `wide`, what any layer of 4 bits adds in code, in the level
     `store`, is `unpacking`; bytes of activations stand in `live`: at each node, the groups that live there, in bytes of
-    8 bits, on the level `home`, of which `others` are no activations."""
+    8 bits, on the level `home`, of which `others` are no activations; `layers` are the cycles of each at 8 bits."""
 
     base: Mapping[str, int]
     smallest: Mapping[str, int]
@@ -44,6 +44,7 @@ class Costs:
     live: tuple[Mapping[str, int], ...]
     home: str
     others: int
+    layers: Mapping[str, int]
 
 
 def needs(report: Report) -> dict[str, int]:
@@ -92,7 +93,8 @@ def costs_of(basis: Basis, target: Target) -> Costs:
     most = max((sum(sizes.values()) for sizes in live), default=0)
     smallest = needs(four)
     unpacking = max(smallest[store] - base[store] - sum(each[store] for each in narrow.values()), 0)
-    return Costs(base, smallest, store, unpacking, narrow, wide, live, home, max(base[home] - most, 0))
+    others = max(base[home] - most, 0)
+    return Costs(base, smallest, store, unpacking, narrow, wide, live, home, others, cycles[0])
 
 
 def _by_layer(report: Report) -> dict[str, int]:
