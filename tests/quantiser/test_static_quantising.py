@@ -230,10 +230,13 @@ def test_a_promise_is_kept_with_16_bits_or_tells_the_layers_to_blame(
     np.savez(tmp_path / "x.npz", x=random.standard_normal((150, 16)).astype(np.float32))
     words = ["quantize", str(tmp_path / "m.onnx"), "--calibrate", str(tmp_path / "x.npz"), "--drop", allowed, "-q"]
     assert main([*words, "-o", str(tmp_path / "q.onnx"), "--json", str(tmp_path / "told.json")]) == code
-    said, told = capsys.readouterr().err, json.loads((tmp_path / "told.json").read_text())
+    printed, told = capsys.readouterr(), json.loads((tmp_path / "told.json").read_text())
+    said = printed.err
     assert (tmp_path / "q.onnx").exists() == (code == 0)
     if code == 0:
-        assert "i16" in {group["codes"] for group in told["groups"]}
+        wide = sorted(group["tensors"][0] for group in told["groups"] if group["codes"] == "i16")
+        assert {group["method"] for group in told["groups"] if group["codes"] == "i16"} == {"min/max"}
+        assert f"{len(wide)} tensors have codes of 16 bits: {', '.join(map(repr, wide))}\n" in printed.out
         assert told["scores"][2]["agreement"] >= 0.96
     elif code == 5:
         assert "--drop 4% is not kept: codes lose" in said

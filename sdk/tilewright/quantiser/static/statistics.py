@@ -17,6 +17,7 @@ from tilewright.model import Array
 from tilewright.quantiser.static.codes import Range
 
 Reals = npt.NDArray[np.float64]
+EXTREMES = "min/max"
 BINS = 2048
 STEPS = 255
 MASKED = -1e4
@@ -99,7 +100,7 @@ def merged(each: Sequence[Statistics]) -> Statistics:
 
 def candidates(statistics: Statistics) -> tuple[Candidate, ...]:
     """Ranges that are worth a trial, each once; the extremes first."""
-    listed = [Candidate("min/max", statistics.span)]
+    listed = [Candidate(EXTREMES, statistics.span)]
     for share in (0.9999, 0.999):
         listed.append(Candidate(f"percentile {share:.2%}", _percentile(statistics, share)))
     listed.append(Candidate("MSE", _least_square_error(statistics)))

@@ -9,7 +9,7 @@ from tilewright.quantiser.static.accuracy import Score
 from tilewright.quantiser.static.budget import Front, front_rows, is_taken
 from tilewright.quantiser.static.costs import CYCLES
 from tilewright.quantiser.static.quantise import Quantised
-from tilewright.quantiser.static.statistics import merged
+from tilewright.quantiser.static.statistics import EXTREMES, merged
 from tilewright.quantiser.static.trial import decibels
 from tilewright.report.page.front import FrontPoint, QuantisedFront
 from tilewright.report.text import UNKNOWN, table
@@ -45,9 +45,14 @@ def explained(result: Quantised) -> str:
         span = f"{coding.range.low:.4g} .. {coding.range.high:.4g}"
         clipped, noise = losses(result, group.name)
         trials = ", ".join(f"{one.candidate.method} {decibels(one.error):.1f}" for one in tried)
-        row = (group.name, more, coding.dtype.value, span, result.basis.search.methods[group.name])
+        row = (group.name, more, coding.dtype.value, span, _method(result, group.name))
         rows.append((*row, _share(clipped), _db(noise), trials))
     return table(heads, rows, right=(5, 6))
+
+
+def _method(result: Quantised, name: str) -> str:
+    """How the range of a group was chosen: of 16 bits it holds all values."""
+    return EXTREMES if name in result.types.wide else result.basis.search.methods[name]
 
 
 def losses(result: Quantised, name: str) -> tuple[float | None, float | None]:
@@ -66,6 +71,10 @@ def lines(result: Quantised, held_out: int, measured: int) -> list[str]:
         f"ranges and biases from {measured} samples; the figures are of {held_out} that are held out, every fifth",
         score_table(result.scores),
     ]
+    if result.types.wide:
+        names = ", ".join(f"'{name}'" for name in sorted(result.types.wide)[:4])
+        count = len(result.types.wide)
+        told.append(f"{'1 tensor has' if count == 1 else f'{count} tensors have'} codes of 16 bits: {names}")
     if result.integers.float_tensors:
         names = ", ".join(f"'{name}'" for name in result.integers.float_tensors[:4])
         count = len(result.integers.float_tensors)
@@ -106,7 +115,7 @@ def answer(result: Quantised, file: str, held_out: int, measured: int) -> Json:
         clipped, noise = losses(result, group.name)
         groups.append({
             "tensors": list(group.tensors), "codes": coding.dtype.value, "scale": coding.scale,
-            "zero_point": coding.zero_point, "method": result.basis.search.methods[group.name], "clipped": clipped,
+            "zero_point": coding.zero_point, "method": _method(result, group.name), "clipped": clipped,
             "signal_to_noise_db": noise,
             "tried": [
                 {"method": one.candidate.method, "low": one.candidate.span.low, "high": one.candidate.span.high,
