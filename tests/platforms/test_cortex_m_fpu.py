@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from board_layers import DEPTHWISE, check_network, kernels
+from board_layers import DEPTHWISE, Layer, check_network, kernels
 from float_layers import FLOAT_DEPTHWISE, MORE_PRODUCTS, PLANES, floats
+from tilewright.platforms.cortex_m.kernels.fpu import ConvFpu
 
 HELIUM = "qemu_mps3_an547"
+CONV = ConvFpu()
 
 
 @pytest.mark.parametrize("board", ["qemu_mps2_an386", "qemu_mps2_an500", HELIUM])
@@ -23,6 +25,23 @@ def test_float_convolutions_and_products(board: str, tmp_path: Path) -> None:
 def test_float_convolutions_of_planes_and_of_few_pixels(tmp_path: Path) -> None:
     taken = kernels(check_network(floats(PLANES), "qemu_mps2_an386", tmp_path, first=("ConvFpu",)))
     assert set(taken.values()) == {"ConvFpu", "Relayout"}
+
+
+def test_float_convolutions_of_a_single_plane(tmp_path: Path) -> None:
+    layers = (
+        Layer("same", (1, 1, 9, 31), (7, 1, 3, 3), attributes={"pads": [1, 1, 1, 1]}),
+        Layer("halved", (1, 1, 17, 23), (5, 1, 3, 3), attributes={"pads": [1, 0, 1, 2], "strides": [2, 2]}),
+        Layer("apart", (1, 1, 20, 21), (6, 1, 3, 3), attributes={"dilations": [2, 3]}),
+        Layer("narrow", (1, 1, 12, 9), (4, 1, 5, 5), attributes={"pads": [2, 2, 2, 2]}),
+        Layer("line", (1, 1, 47), (3, 1, 9), attributes={"pads": [4, 4]}),
+        Layer("over", (1, 1, 8, 23), (1, 1, 3, 3), attributes={"pads": [1, 1, 1, 1]}),
+    )
+    done = check_network(floats(layers), "qemu_mps2_an386", tmp_path, first=("ConvFpu",))
+    bound = {b.call.node.name: b for b in done.bound.nodes if b.kernel is not None and b.kernel.name == "ConvFpu"}
+    slid = {name for name, b in bound.items() if CONV.adds_planes(done.bound.operands(b))}
+    assert slid == {f"conv_{layer.name}" for layer in layers if layer.name != "narrow"}
+    over = done.bound.operands(bound["conv_over"])
+    assert CONV.overlap(over) == ()  # the last block of a row reads what the one before has written
 
 
 def test_float_products_of_few_pixels_and_groups_in_vectors(tmp_path: Path) -> None:

@@ -40,6 +40,10 @@ PRICES = ConvWork(block_inputs=18.0, blocks=150.0, inputs=14.0, taps=60.0)
 """Instructions for one unit of each kind of work."""
 
 
+SLID = 0.8
+"""Of what gathering an input costs, where rows slide through registers."""
+LEAST_FILLED = 1.25
+"""Pixels of blocks for each of a row."""
 LOADED = 32
 """Registers of the unit."""
 
@@ -54,15 +58,21 @@ class Slide:
     stores: tuple[str, ...]
 
 
-def slide(h: Axis, w: Axis, x_channel: int) -> Slide | None:
+def slide(h: Axis, w: Axis, in_planes: bool) -> Slide | None:
     """That of an operand in planes with rows of four results at least; none where its elements do not fit registers."""
     span = 3 * w.stride + (w.kernel - 1) * w.dilation + 1
-    if x_channel == 1 or w.x_stride != 1 or w.out < WIDTH or span > LOADED or (h.out > 1 and h.x_stride < w.size):
+    if not in_planes or w.x_stride != 1 or w.out < WIDTH or span > LOADED or (h.out > 1 and h.x_stride < w.size):
         return None
     firsts = [kw * w.dilation for kw in range(w.kernel)]
     if w.stride == 1:
         return Slide(span, tuple(f"s{first}-s{first + 3}" for first in firsts))
     return Slide(span, tuple(f"s{first + j * w.stride}" for first in firsts for j in range(WIDTH)))
+
+
+def one_plane(call: Call) -> bool:
+    """True where the operand is a plane of its own, windows have several inputs, and blocks of a row nearly fill."""
+    row = call.outputs[0].shape[-1]
+    return call.shape(0)[1] == 1 and call.constants[1][0].size > 1 and WIDTH * -(-row // WIDTH) <= LEAST_FILLED * row
 
 
 @dataclass(frozen=True)
@@ -138,6 +148,8 @@ class ConvFpu(KernelMethods):
         if operands.layout(x) != Layout.channels_last(x.shape):
             return ()
         h, w, _ = operand_axes(operands)
+        if w.out % 4 and self.adds_planes(operands):
+            return ()  # the last block of each row begins in the one before
         steps = patch_steps(h, w, min(4, h.out * w.out), call.outputs[0].shape[1], 4, 4)
         return ((0, 0, gap_bytes(*steps, reads_before_writing=True)),)
 
@@ -147,7 +159,9 @@ class ConvFpu(KernelMethods):
         inputs, taps = weights[0].size, weights[0, 0].size
         blocks = -(-y.elements // y.shape[1] // 4)
         columns = -(-y.shape[1] // WIDTH)
-        four_pixels = ConvWork(block_inputs=columns * inputs, blocks=columns, inputs=inputs, taps=taps)
+        if one_plane(call) and self.adds_planes(Operands(call)):
+            inputs, taps = SLID * inputs, 0
+        four_pixels = ConvWork(block_inputs=columns * weights[0].size, blocks=columns, inputs=inputs, taps=taps)
         return blocks * four_pixels.priced(PRICES)
 
     def context(self, operands: Operands) -> FloatConvContext:
@@ -155,7 +169,7 @@ class ConvFpu(KernelMethods):
         call = operands.call
         h, w, x_channel = operand_axes(operands)
         channels = call.shape(0)[1]
-        by_planes = slide(*joined(h, w), x_channel)
+        by_planes = slide(*joined(h, w), x_channel != 1 or one_plane(call))
         h, w = joined(h, w) if by_planes is not None else (h, w)
         inner = (h.inner_first, h.inner_last, w.inner_first, w.inner_last)
         return FloatConvContext(
