@@ -44,6 +44,22 @@ def test_float_convolutions_of_a_single_plane(tmp_path: Path) -> None:
     assert CONV.overlap(over) == ()  # the last block of a row reads what the one before has written
 
 
+def test_float_convolutions_of_groups(tmp_path: Path) -> None:
+    layers = (
+        Layer(
+            "halves", (1, 16, 1, 65), (16, 8, 1, 5), attributes={"group": 2, "pads": [0, 2, 0, 2], "strides": [1, 2]}
+        ),
+        Layer("odd", (1, 6, 5, 7), (18, 3, 3, 3), attributes={"group": 2, "pads": [1, 0, 1, 1]}),
+        Layer("points", (1, 24, 4, 4), (48, 8, 1, 1), attributes={"group": 3}),
+        Layer("line", (1, 12, 41), (30, 4, 5), attributes={"group": 3, "pads": [2, 2], "strides": [2]}),
+        Layer("few_results", (1, 9, 6, 5), (15, 3, 1, 3), attributes={"group": 3}),
+        Layer("few_pixels", (1, 8, 3, 1), (20, 4, 1, 1), attributes={"group": 2}),
+    )
+    done = check_network(floats(layers), "qemu_mps2_an386", tmp_path, first=("ConvFpu",))
+    taken = kernels(done)
+    assert [taken[f"conv_{layer.name}"] for layer in layers] == ["ConvFpu"] * 4 + ["ConvF32"] * 2
+
+
 def test_float_products_of_few_pixels_and_groups_in_vectors(tmp_path: Path) -> None:
     taken = kernels(check_network(floats(MORE_PRODUCTS), HELIUM, tmp_path, first=("ConvFloatMve", "DenseFloatMve")))
     assert set(taken.values()) == {"ConvFloatMve", "DenseFloatMve", "Relayout"}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from tilewright.platform import Call, Constant, DType, KernelMethods, Layout, Needs, Operands, Work
 from tilewright.platforms.cortex_m.platform import PLATFORM
-from tilewright.platforms.generic.kernels.blocks import Axis, cannot_repack, joined
+from tilewright.platforms.generic.kernels.blocks import Axis, cannot_repack, groups_of, joined
 from tilewright.platforms.generic.kernels.blocks_f32 import (
     REGISTERS,
     in_blocks,
@@ -42,6 +42,8 @@ PRICES = ConvWork(block_inputs=18.0, blocks=150.0, inputs=14.0, taps=60.0)
 
 SLID = 0.8
 """Of what gathering an input costs, where rows slide through registers."""
+FEWEST = 8
+"""Results of a group, where there are several: sums of fewer stay in the registers of the portable kernel."""
 LEAST_FILLED = 1.25
 """Pixels of blocks for each of a row."""
 LOADED = 32
@@ -77,11 +79,17 @@ def one_plane(call: Call) -> bool:
 
 @dataclass(frozen=True)
 class FloatConvContext:
-    """Every number of one convolution; strides in elements. `slide` where the operand lies in planes."""
+    """Every number of one convolution; strides in elements. `slide` where the operand lies in planes.
+
+    `channels` and `results` are those of one group, whose weights take `group_floats`.
+    """
 
     h: Axis
     w: Axis
+    groups: int
     channels: int
+    results: int
+    group_floats: int
     x_channel: int
     runs: bool
     padded: bool
@@ -106,13 +114,16 @@ class FloatDenseContext:
     sources=[REGISTERS, "fpu.h"], numerics="1e-5", preference=20, requires=Needs(has=("fpu",)),
 )  # fmt: skip
 class ConvFpu(KernelMethods):
-    """Float convolution of one group: four pixels by four channels in registers."""
+    """Float convolution, group by group: four pixels by four channels in registers."""
 
     def accepts(self, call: Call) -> str | None:
-        """Constant weights, one group, batch 1, at most two spatial axes."""
+        """Constant weights, one group or such of eight results and four pixels, batch 1, at most two spatial axes."""
         if (refused := cannot_repack(call)) is not None:
             return refused
-        return None if call.integer("group", 1) == 1 else "the kernel handles one group"
+        groups = groups_of(call)
+        y = call.outputs[0]
+        few = groups.count > 1 and (groups.results < FEWEST or y.elements < WIDTH * y.shape[1])
+        return "groups of few results or few pixels are as fast with the portable kernel" if few else None
 
     def adds_in_order(self, call: Call) -> bool:
         """Sums stay in registers from the bias to the last product."""
@@ -127,8 +138,10 @@ class ConvFpu(KernelMethods):
         weights, _ = spatial(operands.call)
         numbers = self.context(operands)
         order = weights if numbers.slide is not None else weights.transpose(0, 2, 3, 1)
-        flat = order.reshape(weights.shape[0], -1)
-        constants = [Constant("w", DType.F32, in_blocks(flat, starts(operands.call, weights.shape[0]), WIDTH))]
+        flat, first = order.reshape(weights.shape[0], -1), starts(operands.call, weights.shape[0])
+        parts = [slice(at, at + numbers.results) for at in range(0, len(flat), numbers.results)]
+        blocks = np.concatenate([in_blocks(flat[part], first[part], WIDTH) for part in parts])
+        constants = [Constant("w", DType.F32, blocks)]
         if numbers.padded and numbers.slide is None and numbers.pixels >= WIDTH:
             constants.append(Constant("pad", DType.F32, np.zeros(self._reach(operands), np.float32)))
         return tuple(constants)
@@ -145,7 +158,7 @@ class ConvFpu(KernelMethods):
         """The pixels of a block are gathered before their results are written."""
         call = operands.call
         x = call.tensor(0)
-        if operands.layout(x) != Layout.channels_last(x.shape):
+        if operands.layout(x) != Layout.channels_last(x.shape) or groups_of(call).count > 1:
             return ()
         h, w, _ = operand_axes(operands)
         if w.out % 4 and self.adds_planes(operands):
@@ -158,24 +171,29 @@ class ConvFpu(KernelMethods):
         weights, y = call.constants[1], call.outputs[0]
         inputs, taps = weights[0].size, weights[0, 0].size
         blocks = -(-y.elements // y.shape[1] // 4)
-        columns = -(-y.shape[1] // WIDTH)
+        groups = groups_of(call)
+        columns = -(-groups.results // WIDTH)
         if one_plane(call) and self.adds_planes(Operands(call)):
             inputs, taps = SLID * inputs, 0
         four_pixels = ConvWork(block_inputs=columns * weights[0].size, blocks=columns, inputs=inputs, taps=taps)
-        return blocks * four_pixels.priced(PRICES)
+        return groups.count * blocks * four_pixels.priced(PRICES)
 
     def context(self, operands: Operands) -> FloatConvContext:
         """The numbers of the layer."""
         call = operands.call
         h, w, x_channel = operand_axes(operands)
-        channels = call.shape(0)[1]
+        groups = groups_of(call)
+        channels, results = groups.channels, groups.results
         by_planes = slide(*joined(h, w), x_channel != 1 or one_plane(call))
         h, w = joined(h, w) if by_planes is not None else (h, w)
         inner = (h.inner_first, h.inner_last, w.inner_first, w.inner_last)
         return FloatConvContext(
             h=h,
             w=w,
+            groups=groups.count,
             channels=channels,
+            results=results,
+            group_floats=-(-results // WIDTH) * WIDTH * (call.constants[1][0].size + 1),
             x_channel=x_channel,
             runs=x_channel == 1 and w.dilation == 1 and w.kernel > 1 and w.x_stride == channels,
             padded=inner != (0, h.out, 0, w.out),

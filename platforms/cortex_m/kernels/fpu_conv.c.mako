@@ -6,7 +6,7 @@ depth = h.kernel * row
 start = k.pixels - 4
 rows = k.padded or h.x_stride
 %>\
-TILEWRIGHT_FLOAT void ${f.name}(${f.parameters})
+TILEWRIGHT_FLOAT void ${f.name}${"_group" if k.groups > 1 else ""}(${f.parameters})
 % if k.slide is not None:
 {
 ${parts.by_planes(k, depth)}\
@@ -80,6 +80,15 @@ ${parts.by_pixel(k, depth)}\
             }
         }
 ${parts.products(k, depth)}\
+    }
+}
+% endif
+% if k.groups > 1:
+
+TILEWRIGHT_FLOAT void ${f.name}(${f.parameters})
+{
+    for (int g = 0; g < ${k.groups}; g++) {
+        ${f.name}_group(x + ${times("g", k.channels * k.x_channel)}, y + ${times("g", k.results)}, w + ${times("g", k.group_floats)}${", pad" if "pad" in f.parameters else ""}, scratch);
     }
 }
 % endif

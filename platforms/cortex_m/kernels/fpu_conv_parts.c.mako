@@ -1,7 +1,7 @@
 <%def name="stored(k, j)">\
 % for o in range(4):
-% if k.out_channels % 4 and o >= k.out_channels % 4:
-                if (c + ${o} < ${k.out_channels})
+% if k.results % 4 and o >= k.results % 4:
+                if (c + ${o} < ${k.results})
 % endif
                 {
                     const float v = sums[${plus(j, o)}];
@@ -11,7 +11,7 @@
 </%def>\
 <%def name="products(k, depth)">\
         const float *weights = w;
-        for (int c = 0; c < ${k.out_channels}; c += 4) {
+        for (int c = 0; c < ${k.results}; c += 4) {
             float sums[16];
             weights = tilewright_float_block(xs, weights, ${depth}, sums);
             for (int j = 0; j < 4; j++) {
@@ -106,7 +106,7 @@ element = f"x[{times(f'({ih})', h.x_stride)} + {times(f'({iw})', w.x_stride)} + 
             }
         }
         const float *weights = w;
-        for (int c = 0; c < ${k.out_channels}; c += 4) {
+        for (int c = 0; c < ${k.results}; c += 4) {
             float sums[4];
             float *const to = y + ${times("p", k.out_channels)} + c;
             weights = tilewright_float_row(xs, weights, ${depth}, sums);
