@@ -149,22 +149,36 @@ def _elu(text: StripText, values: tuple[str, ...], parameters: tuple[float, ...]
     text("vmerge.vvm v8, v8, v16, v0")
 
 
-def _softplus(text: StripText, values: tuple[str, ...], parameters: tuple[float, ...]) -> None:
-    """The larger of x and 0, and the logarithm of 1 and what exp(-|x|) leaves."""
+def _larger(text: StripText) -> None:
+    """The larger of x and 0, and the logarithm of 1 and what exp(-|x|) leaves, in v16."""
     zero = number(text, "zero", 0.0)
     text("vfabs.v v16, v8")
     _limited(text, "vmfgt.vf", "farthest", FARTHEST)
     _left(text)
     text("vmv.v.v v16, v0")
     _polynomial(text, "v24", "logarithm", LOGARITHM)
-    text(
-        "vfmul.vv v24, v24, v16", f"vmflt.vf v0, v8, {zero}", f"vfmerge.vfm v8, v8, {zero}, v0", "vfadd.vv v8, v8, v24"
-    )
+    text("vfmul.vv v24, v24, v16", "vmv.v.v v16, v8", f"vmflt.vf v0, v8, {zero}")
+    text(f"vfmerge.vfm v16, v16, {zero}, v0", "vfadd.vv v16, v16, v24")
+
+
+def _softplus(text: StripText, values: tuple[str, ...], parameters: tuple[float, ...]) -> None:
+    _larger(text)
+    text("vmv.v.v v8, v16")
+
+
+def _mish(text: StripText, values: tuple[str, ...], parameters: tuple[float, ...]) -> None:
+    """x times Tanh of its Softplus."""
+    _larger(text)
+    text("vfadd.vv v16, v16, v16")
+    _limited(text, "vmfgt.vf", "farthest", FARTHEST)
+    _lost(text)
+    text(f"vfadd.vf v16, v0, {number(text, 'two', 2.0)}", "vfdiv.vv v0, v0, v16", "vfneg.v v0, v0")
+    text("vfmul.vv v8, v8, v0")
 
 
 FUNCTION_BODIES: dict[str, tuple[int, Body]] = {
     "sigmoid": (1, _sigmoid), "swish": (1, _swish), "tanh": (1, _tanh), "exp": (1, _exp), "erf": (1, _erf),
     "gelu": (1, _gelu), "gelu_tanh": (1, _gelu_tanh), "elu": (1, _elu), "selu": (1, _elu),
-    "softplus": (1, _softplus),
+    "softplus": (1, _softplus), "mish": (1, _mish),
 }  # fmt: skip
 """Operands of every function, and its instructions."""

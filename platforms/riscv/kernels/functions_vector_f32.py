@@ -10,8 +10,8 @@ from tilewright.platforms.riscv.platform import PLATFORM
 
 
 @PLATFORM.kernel(
-    "Sigmoid", "Swish", "Tanh", "Exp", "Erf", "Gelu", "Elu", "Selu", "Softplus", types="f32 -> f32",
-    template="strip.c.mako", layout=("axes", "same"), preference=20, numerics="1e-6",
+    "Sigmoid", "Swish", "Tanh", "Exp", "Erf", "Gelu", "Elu", "Selu", "Softplus", "Mish",
+    types="f32 -> f32", template="strip.c.mako", layout=("axes", "same"), preference=20, numerics="1e-6",
     requires=Needs(has=("rvv", "fpu")),
 )  # fmt: skip
 class FunctionsVectorF32(KernelMethods):
