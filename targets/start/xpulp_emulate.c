@@ -32,6 +32,19 @@ static int32_t tw_dot_halves(uint32_t a, uint32_t b, int a_signed)
     return (int32_t)((uint32_t)(low * tw_bits(b, 0, 16)) + (uint32_t)(high * tw_bits(b, 16, 16)));
 }
 
+/* The larger of every pair of parts of so many bits. */
+static uint32_t tw_larger(uint32_t a, uint32_t b, int bits, int with_sign)
+{
+    const uint32_t mask = (1u << bits) - 1u, flip = with_sign ? 1u << (bits - 1) : 0u;
+    uint32_t result = 0;
+    int i;
+    for (i = 0; i < 32; i += bits) {
+        const uint32_t x = a >> i & mask, y = b >> i & mask;
+        result |= ((x ^ flip) > (y ^ flip) ? x : y) << i;
+    }
+    return result;
+}
+
 static uint32_t tw_shuffle(uint32_t old, uint32_t from, uint32_t places)
 {
     uint32_t result = 0;
@@ -92,6 +105,10 @@ static int tw_access(uint32_t *x, uint32_t code)
 static int tw_vector(uint32_t *rd, uint32_t a, uint32_t b, uint32_t form)
 {
     switch (form) {
+    case 1u << 7 | 0x18u: *rd = tw_larger(a, b, 8, 1); return 1;
+    case 1u << 7 | 0x1cu: *rd = tw_larger(a, b, 8, 0); return 1;
+    case 0x18u: *rd = tw_larger(a, b, 16, 1); return 1;
+    case 0x1cu: *rd = tw_larger(a, b, 16, 0); return 1;
     case 1u << 7 | 0x4cu: *rd = (uint32_t)tw_dot(a, b, 1, 1); return 1;
     case 1u << 7 | 0x50u: *rd += (uint32_t)tw_dot(a, b, 0, 0); return 1;
     case 1u << 7 | 0x54u: *rd += (uint32_t)tw_dot(a, b, 0, 1); return 1;

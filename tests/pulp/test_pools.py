@@ -1,4 +1,4 @@
-"""Average pools of codes on the cluster: channels in fours and not, windows that step, both kinds of codes."""
+"""Pools of codes on the cluster: channels in fours and not, windows that step, holes, padding, all types of codes."""
 
 from __future__ import annotations
 
@@ -39,3 +39,33 @@ def test_pools_are_bit_exact(board: str, tmp_path: Path) -> None:
     board_or_skip(board)
     done = check_network(pools(), board, tmp_path, ("random", "low", "high"))
     assert {kernels(done)[name] for name, *_ in WINDOWS} == {"TiledPoolI8"}
+
+
+LARGEST: tuple[tuple[str, tuple[int, ...], type, dict[str, Any]], ...] = (  # name, input, codes, ONNX attributes
+    ("padded", (1, 32, 9, 8), np.int8, {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]}),
+    ("few", (1, 3, 10, 9), np.uint8, {"kernel_shape": [2, 2], "dilations": [2, 3]}),
+    ("uneven", (1, 13, 8, 7), np.uint8, {"kernel_shape": [5, 4], "pads": [2, 3, 2, 0]}),
+    ("halves", (1, 5, 6, 6), np.int16, {"kernel_shape": [2, 3], "strides": [2, 1]}),
+    ("line", (1, 6, 31), np.uint16, {"kernel_shape": [4], "strides": [3], "pads": [1, 2]}),
+    ("single", (1, 1, 7, 5), np.int16, {"kernel_shape": [7, 5]}),
+)
+
+
+def largest() -> Network:
+    network = Network(np.random.default_rng(6))
+    for name, shape, kind, attributes in LARGEST:
+        scale, zero = network.constant(f"{name}_s", np.float32(0.03)), network.constant(f"{name}_z", kind(5))
+        network.inputs[f"{name}_x"], network.outputs[f"{name}_y"] = (shape, kind), kind
+        network.nodes += [
+            helper.make_node("DequantizeLinear", [f"{name}_x", scale, zero], [f"{name}_r"]),
+            helper.make_node("MaxPool", [f"{name}_r"], [f"{name}_m"], name, **attributes),
+            helper.make_node("QuantizeLinear", [f"{name}_m", scale, zero], [f"{name}_y"]),
+        ]
+    return network
+
+
+@pytest.mark.parametrize("board", ["qemu_pulp", "gvsoc_pulp_open"])
+def test_largest_codes_are_exact(board: str, tmp_path: Path) -> None:
+    board_or_skip(board)
+    done = check_network(largest(), board, tmp_path, ("random", "low", "high"))
+    assert {kernels(done)[name] for name, *_ in LARGEST} == {"TiledLargestCodes"}
