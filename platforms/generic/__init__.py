@@ -14,5 +14,6 @@ PUBLIC = (
     "kernels.recurrent_packed", "kernels.relayout", "kernels.resize_linear_i8", "kernels.resized_images",
     "kernels.row_codes", "kernels.runs", "kernels.softmax_f32", "kernels.softmax_i8", "kernels.two_operands",
     "kernels.vector_product_f32", "kernels.whole_products",
+    "kernels.whole_recurrent",
 )  # fmt: skip
 """Modules of which other platforms import names: kernels to derive from, blocks, loops and windows to build on."""

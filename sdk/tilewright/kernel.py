@@ -184,11 +184,13 @@ class TiledKernelMethods(KernelMethods, ABC):
     Its function takes, beside its pointers, `const TYPE *tile, int core, int cores`, where TYPE is `tile_type`: a
     struct that its sources declare, or its template, then called `{function}_...` after the function. A kernel of
     several `phases` is called once for each of them, with `int phase` behind its tile: no core begins one before all
-    have ended the one before, so what one core leaves in working memory another may read.
+    have ended the one before, so what one core leaves in working memory another may read. One that `gives_way` cuts
+    nothing: a layer that the compute level does not hold goes to another kernel, unless none may fall back.
     """
 
     tile_type: ClassVar[str] = ""
     phases: ClassVar[int] = 1
+    gives_way: ClassVar[bool] = False
 
     @abstractmethod
     def rules(self, call: Call) -> list[Rule]:
@@ -324,6 +326,11 @@ class Kernel:
     def phases(self) -> int:
         """How often the cores are called for a tile, each time when all have ended."""
         return self.tiled.phases if self.tiled else 1
+
+    @property
+    def gives_way(self) -> bool:
+        """True where a layer that the compute level does not hold goes to another kernel."""
+        return self.tiled is not None and self.tiled.gives_way
 
     @property
     def tileable(self) -> bool:

@@ -1,7 +1,8 @@
 """Kernels that give way where none of their tiles fits the compute level: to lesser tiles, or to one core without any.
 
 Such a layer may be many times slower, so it is an error by default wherever a larger compute level would do. A kernel
-gives way where not even all that the target has would be enough, or where the user allows it everywhere.
+gives way where not even all that the target has would be enough, where it cuts nothing and says so, or where the user
+allows it everywhere.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def _refusals(
         conflicting = conflict(work, whole)
         if conflicting is None:
             continue
-        if when == "needed" and not _hopeless(conflicting, most.get(name)):
+        if when == "needed" and not work.kernel.gives_way and not _hopeless(conflicting, most.get(name)):
             return {}
         why = f"its smallest tile takes {conflicting.smallest:,} bytes and '{name}' has {whole.capacity:,}"
         refusals[work.name, work.kernel.name] = Refusal(why, too_large=True)

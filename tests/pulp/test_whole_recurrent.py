@@ -1,0 +1,82 @@
+"""Recurrent layers of floats on a cluster without float units: cores share every step and meet inside of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from board_layers import board_or_skip
+from graphs import node, onnx_model
+from tilewright.cli import main
+from tilewright.compile import compile_model
+from tilewright.options import CompileOptions
+from tilewright.target import load_target
+
+
+@dataclass(frozen=True)
+class Layer:
+    """Steps, batch, inputs and hidden units; directions, whether states are given, and which results there are."""
+
+    op: str
+    sizes: tuple[int, int, int, int]
+    directions: int = 1
+    given: bool = False
+    results: str = "y h"
+
+
+LAYERS = {
+    "both": Layer("GRU", (3, 1, 6, 9), 2),
+    "given": Layer("GRU", (2, 2, 5, 3), given=True),
+    "last": Layer("LSTM", (3, 1, 7, 8), results=" h"),
+    "all": Layer("LSTM", (2, 2, 3, 5), 2, given=True, results="y h c"),
+    "one": Layer("GRU", (1, 1, 4, 1), results="y"),
+}
+GATES = {"GRU": 3, "LSTM": 4}
+
+
+def network() -> onnx.ModelProto:
+    draw, nodes, weights = np.random.default_rng(2), [], {}
+    inputs: dict[str, tuple[int, ...]] = {}
+    outputs = list[str]()
+    for name, one in LAYERS.items():
+        (steps, batch, width, hidden), count, rows = one.sizes, one.directions, GATES[one.op] * one.sizes[3]
+        inputs[f"{name}_x"] = (steps, batch, width)
+        for which, shape in (("w", (count, rows, width)), ("r", (count, rows, hidden)), ("b", (count, 2 * rows))):
+            weights[f"{name}_{which}"] = draw.normal(0, 0.5, shape).astype(np.float32)
+        read = [f"{name}_{which}" for which in ("x", "w", "r", "b")]
+        if one.given:
+            states = [f"{name}_h0", *[f"{name}_c0"] * (one.op == "LSTM")]
+            inputs |= dict.fromkeys(states, (count, batch, hidden))
+            read += ["", *states]
+        made = [f"{name}_{which}" if which else "" for which in one.results.split(" ")]
+        outputs += filter(None, made)
+        more: dict[str, Any] = {"linear_before_reset": 1} if one.op == "GRU" else {}
+        direction = "bidirectional" if count == 2 else "forward"
+        nodes.append(onnx.helper.make_node(one.op, read, made, name, hidden_size=hidden, direction=direction, **more))
+    return onnx_model(nodes, inputs, outputs, weights)
+
+
+@pytest.mark.parametrize("board", ["qemu_pulp", "gvsoc_pulp_open"])
+def test_the_cores_share_every_step(board: str, tmp_path: Path) -> None:
+    board_or_skip(board)
+    onnx.save(network(), tmp_path / "net.onnx")
+    done = compile_model(tmp_path / "net.onnx", CompileOptions(), load_target(board))
+    layers = {one.call.node.name: one.kernel.name for one in done.plan.instructions if one.call.node.op in GATES}
+    assert layers == dict.fromkeys(LAYERS, "TiledWholeRecurrent")
+    assert main(["run", str(tmp_path / "net.onnx"), "-t", board, "-q"]) == 0
+
+
+@pytest.mark.parametrize(("board", "size"), [("gvsoc_pulp_open", 64), ("qemu_pulp", 64), ("qemu_pulp", 16)])
+def test_what_l1_does_not_hold_stays_on_one_core(board: str, size: int, tmp_path: Path) -> None:
+    draw, rows = np.random.default_rng(3), 4 * 48
+    shapes = {"w": (1, rows, 40), "r": (1, rows, 48)}
+    weights = {name: draw.normal(0, 0.5, shape).astype(np.float32) for name, shape in shapes.items()}
+    model = onnx_model([node("LSTM", "x w r", "y", hidden_size=48)], {"x": (2, 1, 40)}, ["y"], weights)
+    onnx.save(model, tmp_path / "net.onnx")
+    options = CompileOptions(level_sizes={"l1": size * 1024})
+    done = compile_model(tmp_path / "net.onnx", options, load_target(board))
+    assert {one.kernel.name for one in done.plan.instructions if one.call.node.op == "LSTM"} == {"WholeRecurrent"}
