@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from tilewright.model import DType, Model, Node
-from tilewright.ops.codes import Exponentials, Moves, Normalises, Products
+from tilewright.ops.codes import Exponentials, Interpolates, Moves, Normalises, Products
 from tilewright.ops.registry import codes_of
 from tilewright.passes.quantise.kinds import computes, moves, products
 from tilewright.quantiser.static.inside import inside
@@ -128,7 +128,7 @@ def _operand(model: Model, node: Node, place: int) -> bool:
     name = node.inputs[place]
     if not name or not _real(model, name) or (products(node) is not None and place > 1):
         return False
-    if isinstance(codes_of(node), Normalises) and place > 0:
+    if isinstance(codes_of(node), Normalises | Interpolates) and place > 0:
         return False
     return name not in model.constants or model.tensors[name].elements > 1
 
