@@ -40,6 +40,7 @@ class Layer:
     weights: str = "random"
     spread: float = 60.0
     attributes: Mapping[str, Any] = field(default_factory=dict)
+    w_zero: int = 0
 
 
 @dataclass
@@ -58,13 +59,12 @@ class Network:
         return name
 
     def values(self, layer: Layer) -> Array:
-        if layer.weights == "random":
-            return self.generator.integers(-127, 128, layer.w).astype(np.int8)
+        if layer.weights not in ("random", "dead"):
+            return np.full(layer.w, int(layer.weights), np.int8)
+        found = self.generator.integers(-127, 128, layer.w).astype(np.int8)
         if layer.weights == "dead":
-            found = self.generator.integers(-127, 128, layer.w).astype(np.int8)
             found[self.generator.random(layer.w[0]) < 0.6] = 0
-            return found
-        return np.full(layer.w, int(layer.weights), np.int8)
+        return found
 
     def add(self, layer: Layer) -> None:
         kind: type = np.uint8 if layer.unsigned else np.int8
@@ -83,7 +83,7 @@ class Network:
             self.constant(f"{n}_xs", np.float32(1.0)), self.constant(f"{n}_xz", kind(layer.x_zero + offset)),
             self.constant(f"{n}_w", weights),
             self.constant(f"{n}_ws", np.asarray(scales, np.float32)),
-            self.constant(f"{n}_wz", np.zeros(np.shape(scales), np.int8)),
+            self.constant(f"{n}_wz", np.full(np.shape(scales), layer.w_zero, np.int8)),
             self.constant(f"{n}_ys", y_scale), self.constant(f"{n}_yz", kind(layer.y_zero + offset)),
         ]  # fmt: skip
         if conv:

@@ -84,6 +84,36 @@ EXTREMES = [
     Layer("lowdw", (1, 8, 5, 5), (8, 1, 3, 3), weights="-127", attributes={"group": 8, **SAME}),
     Layer("lowdense", (1, 96), (96, 16), weights="-127"),
 ]
+NINE = [
+    Layer("nine_same", (1, 8, 6, 9), (12, 8, 3, 3), x_zero=5, w_zero=9, attributes=SAME),
+    Layer("nine_strided", (1, 12, 9, 11), (7, 12, 3, 3), w_zero=-126, attributes={"strides": [2, 2], **SAME}),
+    Layer("nine_holes", (1, 8, 9, 12), (4, 8, 3, 3), w_zero=77, attributes={"dilations": [2, 2], "pads": [2, 2, 2, 2]}),
+    Layer("nine_first", (1, 3, 9, 10), (8, 3, 3, 3), unsigned=True, x_zero=-100, w_zero=-40, attributes=SAME),
+    Layer("nine_point", (1, 16, 9, 9), (11, 16, 1, 1), w_zero=126, attributes={"strides": [2, 2]}),
+    Layer("nine_odd", (1, 10, 5, 7), (6, 10, 1, 1), w_zero=-3),
+    Layer("nine_narrow", (1, 4, 8, 3), (9, 4, 3, 3), w_zero=30, attributes=SAME),
+    Layer("nine_far", (1, 8, 41), (9, 8, 3), x_zero=-6, w_zero=2, attributes={"dilations": [8], "pads": [16, 0]}),
+    Layer("nine_groups", (1, 16, 7, 9), (16, 4, 3, 3), x_zero=4, w_zero=-9, attributes={"group": 4, **SAME}),
+    Layer("nine_low", (1, 16, 6, 6), (8, 16, 3, 3), weights="-127", w_zero=127, attributes=SAME),
+    Layer("nine_high", (1, 16, 6, 6), (8, 16, 3, 3), weights="127", w_zero=-127, attributes=SAME),
+    Layer("nine_dw", (1, 8, 7, 6), (8, 1, 3, 3), x_zero=5, w_zero=9, attributes={"group": 8, **SAME}),
+    Layer(
+        "nine_dwstride", (1, 12, 9, 12), (12, 1, 3, 3), w_zero=-126, attributes={"group": 12, "strides": [2, 2], **SAME}
+    ),
+    Layer("nine_dwodd", (1, 6, 5, 5), (6, 1, 3, 3), unsigned=True, w_zero=44, attributes={"group": 6, **SAME}),
+    Layer(
+        "nine_dwfar",
+        (1, 6, 37),
+        (6, 1, 3),
+        x_zero=-7,
+        w_zero=3,
+        attributes={"group": 6, "dilations": [8], "pads": [8, 8]},
+    ),
+    Layer("nine_dwfive", (1, 5, 9, 11), (5, 1, 5, 5), w_zero=-8, attributes={"group": 5, "pads": [2, 2, 2, 2]}),
+    Layer("nine_rows", (7, 16), (16, 10), w_zero=50, y_zero=0),
+    Layer("nine_stack", (5, 18), (18, 3), w_zero=-126, unsigned=True),
+]
+"""Weights that minus their zero point need nine bits."""
 SIXTEEN = [
     Layer("halves", (1, 8, 6, 9), (12, 8, 3, 3), x_zero=0, y_zero=0, attributes=SAME),
     Layer("halves_odd", (1, 5, 7, 7), (7, 5, 3, 3), x_zero=-300, y_zero=77, attributes=SAME),
@@ -136,6 +166,20 @@ def test_codes_of_sixteen_bits_run_on_the_same_blocks(board: str, tmp_path: Path
     bound = kernels(check_network(network, board, tmp_path, ("random", "low", "high")))
     blocks = {"BlockConvI8", "BlockDepthwiseI8", "BlockGroupedI8", "BlockDenseI8", "DenseRowI8"}
     assert {bound[layer.name] for layer in SIXTEEN} == blocks
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_weights_of_nine_bits_are_multiplied_in_two_parts(board: str, tmp_path: Path) -> None:
+    board_or_skip(board)
+    done = check(NINE, board, tmp_path, ("random", "low", "high"))
+    bound = kernels(done)
+    assert {bound[layer.name] for layer in NINE} == {
+        "BlockConvI8",
+        "BlockDepthwiseI8",
+        "BlockGroupedI8",
+        "BlockDenseI8",
+    }
+    assert left_to_portable_code(done) == []
 
 
 @pytest.mark.parametrize("board", BOARDS)

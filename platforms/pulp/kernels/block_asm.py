@@ -63,7 +63,8 @@ class Streamed:
 
 @dataclass(frozen=True)
 class Geometry:
-    """What is the same for every block of a layer. `depth` in bytes; `starts` are variants for missing rows."""
+    """What is the same for every block of a layer. `depth` in bytes; `starts` are variants for missing rows. `parts`
+    taps behind each other read the same column: a weight is the sum of theirs."""
 
     depth: int
     taps: int
@@ -78,6 +79,7 @@ class Geometry:
     apart: bool = False
     halves: bool = False
     y_bytes: int = 1
+    parts: int = 1
 
     @property
     def numbers(self) -> int:
@@ -99,9 +101,15 @@ class Geometry:
         """A word of zero points."""
         return (self.zero_point & 0xFFFF) * 0x00010001 if self.halves else (self.zero_point & 0xFF) * 0x01010101
 
+    @property
+    def places(self) -> int:
+        """Taps that read columns of their own."""
+        return self.taps // self.parts
+
     def columns(self, pixels: int) -> list[list[int]]:
         """For every tap the columns that the pixels read."""
-        return [[p * self.stride + tap * self.dilation for p in range(pixels)] for tap in range(self.taps)]
+        places = [tap // self.parts * self.dilation for tap in range(self.taps)]
+        return [[p * self.stride + place for p in range(pixels)] for place in places]
 
     def reach(self, pixels: int) -> int:
         """Columns from the first that a block reads to the last."""
@@ -109,7 +117,7 @@ class Geometry:
 
     def advance(self, pixels: int) -> int:
         """Columns by which the pointer has moved behind a row of taps where channels stay apart."""
-        return (self.taps - 1) * self.dilation + pixels * self.stride
+        return (self.places - 1) * self.dilation + pixels * self.stride
 
 
 def listing(geometry: Geometry, pixels: int, channels: int, left: int, right: int) -> Listing:
@@ -214,14 +222,14 @@ def _taps(out: Listing, geometry: Geometry, sums: list[list[str]], first: int, e
 
     def fetch(register: str, tap: int, p: int) -> None:
         column = needed[tap][p]
-        held[register] = (-1, column) if shared else (tap, column)
+        held[register] = (-1 if shared else tap // geometry.parts, column)
         if first <= column < end:
             out(f"p.lwr {register}, ra, a0")
         else:
             out("add a0, a0, ra", *constant(register, geometry.zeros))
 
     def register_of(tap: int, p: int) -> str:
-        key = (-1 if shared else tap, needed[tap][p])
+        key = (-1 if shared else tap // geometry.parts, needed[tap][p])
         return next(register for register, what in held.items() if what == key)
 
     for p in range(pixels):
@@ -233,7 +241,7 @@ def _taps(out: Listing, geometry: Geometry, sums: list[list[str]], first: int, e
         more = at + 1 < len(order)
         if more:
             out(f"p.lw {WEIGHTS[(at + 1) % 2]}, 4, a1")
-        last = channel == len(sums) - 1 and tap + 1 < geometry.taps
+        last = channel == len(sums) - 1 and tap + 1 < geometry.taps and (tap + 1) % geometry.parts == 0
         if last and not shared:
             out("add a0, a0, t2")
         for p in range(pixels):

@@ -62,7 +62,7 @@ def _packed_cycles(plan: Plan) -> float:
     window, geometry = plan.window, plan.geometry
     share = plan.left_over / window.results
     groups = 1 if geometry.apart else -(-window.channels // WIDTH)
-    pack = window.kernel[0] * geometry.taps * (PACK_CYCLES + 2 * geometry.depth) / groups
+    pack = window.kernel[0] * geometry.places * (PACK_CYCLES + 2 * geometry.depth) / groups
     return share * (pack + block_cycles(plan, 1) - block_cycles(plan, plan.pixels) / plan.pixels)
 
 
@@ -91,7 +91,7 @@ def row_cycles(plan: Plan, pixels: int) -> int:
     columns = geometry.columns(pixels)
     read = sum(len(set(now) - set(before)) for before, now in _steps(columns))
     if geometry.apart and (geometry.stride > 1 or geometry.dilation > 1):
-        read = geometry.taps * pixels + geometry.taps - 1
+        read = geometry.places * pixels + geometry.places - 1
     products = geometry.taps * (plan.width + pixels * plan.width)
     return geometry.depth // 4 * (products + read) + (4 if geometry.many_rows else 2)
 

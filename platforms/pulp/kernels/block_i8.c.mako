@@ -288,7 +288,7 @@ static void ${f.name}(${f.parameters})
         const int rows = ${w.kernel[0]} - above - below;
         int units = rows < ${w.kernel[0]} || last - first < groups ? 1 : spare${f" / {w.strides[0]}" if w.strides[0] > 1 else ""} + 1;
         units = ${"1" if k.sums else "units > end_line - line && line < end_line ? end_line - line : units"};
-        k.row_step = ${f"({times('tile->in_columns', w.dilations[0])} - {grouped(plus(times('pixels', g.stride), (g.taps - 1) * g.dilation))}) * {pixel_bytes}" if g.apart else f"{times('tile->in_columns', w.dilations[0] * g.depth)} - {g.depth}"};
+        k.row_step = ${f"({times('tile->in_columns', w.dilations[0])} - {grouped(plus(times('pixels', g.stride), (g.places - 1) * g.dilation))}) * {pixel_bytes}" if g.apart else f"{times('tile->in_columns', w.dilations[0] * g.depth)} - {g.depth}"};
 % endif
         const unsigned char *const x_first = ${"own" if p.gathered else f"(const unsigned char *){k.source} + {times('column', g.depth)}" if whole else f"(const unsigned char *){k.source} + ((top + {times('above', w.dilations[0])}) * tile->in_columns + from + left) * {pixel_bytes}"};
 % if k.sums:
@@ -302,7 +302,7 @@ static void ${f.name}(${f.parameters})
         if (!(${" || ".join(f"(pixels == {v.pixels} && left == {v.left} && right == {v.right})" for v in k.variants if v.channels == widths[0])}) && rows > 0) {
             unsigned char *const own = (unsigned char *)scratch + core * ${p.packed_bytes};
             const unsigned char *const rows_first = (const unsigned char *)${k.source} + (top + ${times('above', w.dilations[0])}) * tile->in_columns * ${pixel_bytes};
-            k.row_step = ${0 if g.apart else (g.taps - 1) * g.depth};
+            k.row_step = ${0 if g.apart else (g.places - 1) * g.depth};
             k.x_step = ${g.depth};
             for (int pixel = 0; pixel < pixels; pixel++) {
 % if not g.apart:

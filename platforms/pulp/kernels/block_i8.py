@@ -11,6 +11,7 @@ from tilewright.numerics import (
     MultiplyHigh,
     Requantiser,
     accumulator,
+    centred,
     proof,
     requantise,
     the_quantisation,
@@ -88,13 +89,27 @@ class BlockContext:
 def refusal(window: Window, call: Call, weights: DType, apart: bool = False) -> str | None:
     """None, or the sentence why the blocks cannot compute the layer."""
     x_bits, y_bits = call.tensor(0).dtype.bits, call.outputs[0].dtype.bits
-    if weights.bits > x_bits:
+    if weights.bits > x_bits and not _in_two(call):
         return "the weights minus their zero point need more than eight bits"
     if apart and x_bits != y_bits:
         return "the result has codes of another width than the operand"
     if not apart and not _way(window)[0]:
         return f"{window.taps} input bytes of a result are more than the cores can gather"
     return None
+
+
+@remembered
+def parts_of(call: Call) -> int:
+    """Words of weights that are multiplied with each word of input: two where a weight minus its zero point has nine
+    bits, since it is the sum of two weights of eight then."""
+    weights = centred(call.tensor(1), call.constants[1])
+    return 2 if call.tensor(0).dtype.bits == 8 and (weights.min() < -128 or weights.max() > 127) else 1
+
+
+def _in_two(call: Call) -> bool:
+    """True where all weights minus their zero point are sums of two codes of eight bits."""
+    weights = centred(call.tensor(1), call.constants[1])
+    return call.tensor(0).dtype.bits == 8 and bool(weights.min() >= -256 and weights.max() <= 254)
 
 
 def _way(window: Window) -> tuple[int, bool]:
@@ -115,14 +130,14 @@ def plan_of(window: Window, call: Call, apart: bool = False) -> Plan:
     """How the layer is computed; `apart` where every channel is a group of its own."""
     pixels, gathered = (PIXELS, False) if apart else _way(window)
     assert pixels, "asked of a layer that was refused"
-    x = call.tensor(0)
+    x, parts = call.tensor(0), parts_of(call)
     zero, fixed = the_quantisation(x).zero_point[0], proof(call).fixed is not None
     tops = bottoms = 0
     if not gathered:
         tops, bottoms = (-(-pad // window.dilations[0]) for pad in (window.begins[0], window.ends[0]))
     geometry = Geometry(
         depth=-(-window.taps // 4) * 4 if gathered else WIDTH if apart else window.depth,
-        taps=1 if gathered else window.kernel[1],
+        taps=parts if gathered else parts * window.kernel[1],
         stride=1 if gathered else window.strides[1],
         dilation=1 if gathered else window.dilations[1],
         many_rows=not gathered and window.kernel[0] > 1,
@@ -134,6 +149,7 @@ def plan_of(window: Window, call: Call, apart: bool = False) -> Plan:
         apart=apart,
         halves=x.dtype.bits == 16,
         y_bytes=call.outputs[0].dtype.bits // 8 if fixed else 4,
+        parts=parts,
     )
     plan = Plan(window, pixels, gathered, geometry, tops, bottoms, False)
     if CORES * plan.packed_bytes > LARGEST_PACKED:
@@ -160,6 +176,12 @@ def stream(plan: Plan, call: Call, weights: Array, loop: str) -> Constant:
     if plan.gathered:
         rows = np.pad(rows, ((0, 0), (0, 0), (0, plan.run * plan.geometry.lanes // 4 - rows.shape[2])))
     starts = _starts(plan, total, rows, channels)
+    if plan.geometry.parts > 1:
+        half = rows.astype(np.int64) // 2
+        by_place = (channels, plan.rows, plan.geometry.taps // plan.geometry.parts, -1)
+        rows = np.stack([half.reshape(by_place), (rows - half).reshape(by_place)], axis=3).reshape(
+            channels, plan.rows, -1
+        )
     numbers = plan.geometry.requantise
     behind = np.zeros((channels, 0), np.int32) if numbers is None else numbers.columns(channels)
     taps, apart = plan.geometry.taps, plan.geometry.apart

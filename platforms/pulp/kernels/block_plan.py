@@ -46,7 +46,7 @@ class Plan:
     @property
     def packed_bytes(self) -> int:
         """Bytes of one pixel's window, of four channels where they stay apart."""
-        return self.window.kernel[0] * self.row_bytes
+        return self.window.kernel[0] * self.row_bytes // self.geometry.parts
 
     def edges(self, pixels: int) -> list[tuple[int, int]]:
         """Missing columns at the left and right that blocks of so many pixels are printed for."""

@@ -22,17 +22,17 @@ static void ${f.name}_portable(tilewright_block *k, int pixels, int width, int l
                 int32_t acc = stream[k->starts / 4 + c];
                 for (int row = 0; row < k->rows; row++) {
 % if g.apart:
-                    const int walked = ${plus(times('pixels', g.stride), (g.taps - 1) * g.dilation)};
+                    const int walked = ${plus(times('pixels', g.stride), (g.places - 1) * g.dilation)};
                     const ${k.x_type} *const x = (const ${k.x_type} *)(const void *)((const char *)k->x + row * (k->row_step + walked * k->x_step) + (y - k->y));
                     for (int tap = 0; tap < ${g.taps}; tap++) {
-                        const int column = ${times('pixel', g.stride)} + ${times('tap', g.dilation)};
+                        const int column = ${times('pixel', g.stride)} + ${times('tap' if g.parts == 1 else f'(tap / {g.parts})', g.dilation)};
                         const bool outside = column < left || column >= right;
                         const int value = outside ? ${g.zero_point} : x[(column - left) * ${'k->x_step' if XB == 1 else f'(k->x_step / {XB})'} + c];
                         acc += value * taps[((row * ${g.taps} + tap) * width + c) * ${L} + c];
                     }
 % else:
                     for (int at = 0; at < ${p.row_bytes // XB}; at++) {
-                        const int word = at / ${L * g.taps}, tap = at / ${L} % ${g.taps};
+                        const int word = at / ${L * g.taps}, tap = at / ${L} % ${g.taps}${f' / {g.parts}' if g.parts > 1 else ''};
                         const int column = ${times('pixel', g.stride)} + ${times('tap', g.dilation)};
                         const ${k.x_type} *const x = (const ${k.x_type} *)(const void *)((const char *)k->x + row * (k->row_step + ${g.depth}));
                         const bool outside = column < left || column >= right;

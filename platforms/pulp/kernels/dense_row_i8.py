@@ -16,7 +16,7 @@ from tilewright.numerics import C_TYPES, SHIFTS, accumulator, proof
 from tilewright.platform import Call, Constant, DType, Operands, Rule, TiledKernelMethods, TileView, multiple, whole
 from tilewright.platforms.generic.kernels.dense_i8 import accepts, matrix
 from tilewright.platforms.pulp.kernels.block_asm import Streamed
-from tilewright.platforms.pulp.kernels.block_i8 import refusal, requantise_of
+from tilewright.platforms.pulp.kernels.block_i8 import parts_of, refusal, requantise_of
 from tilewright.platforms.pulp.kernels.block_window import Window
 from tilewright.platforms.pulp.kernels.conv_block_i8 import SUMS_WHOLE
 from tilewright.platforms.pulp.kernels.conv_i8 import TYPES
@@ -65,7 +65,9 @@ class DenseRowI8(TiledKernelMethods):
         if proof(call).fixed is None:
             return "the requantisation has no 32-bit form"
         window = Window(depth * WIDTH // lanes, call.outputs[0].shape[-1])
-        return accepts(call) or refusal(window, call, matrix(call)[1])
+        if (why := accepts(call) or refusal(window, call, matrix(call)[1])) is not None:
+            return why
+        return "the weights minus their zero point need more than eight bits" if parts_of(call) > 1 else None
 
     def rules(self, call: Call) -> list[Rule]:
         """The sum stays whole; every core has a column."""
