@@ -86,7 +86,8 @@ def _found(op: str, kernel: str, rows: Array, columns: Array, folder: Path) -> A
 
 
 KERNELS = [
-    ("Gemm", "WholeDense"), ("Gemm", "BareWholeDense"), ("dynamic", "WholeMatMul"), ("Conv", "WholeConv"),
+    ("Gemm", "WholeDense"), ("Gemm", "BareWholeDense"), ("dynamic", "WholeMatMul"),
+    ("dynamic", "BareWholeMatMul"), ("Conv", "WholeConv"),
     ("Conv", "BareWholeConv"), ("RNN", "WholeRecurrent"),
 ]  # fmt: skip
 

@@ -26,13 +26,13 @@ static inline uint32_t tilewright_whole_size(uint32_t word, uint32_t top, int bi
 
 /* Adds the products of two lines. */
 static inline void tilewright_whole_add(tilewright_whole_total *total, const float *a, int a_step, uint32_t top_a, const float *b,
-                                        uint32_t top_b, int length, int bits, int share)
+                                        int b_step, uint32_t top_b, int length, int bits, int share)
 {
     int64_t sum = total->sum;
     uint64_t seen = total->seen;
     uint32_t sizes = total->sizes;
     for (int i = 0; i < length; i++) {
-        const uint32_t left = tilewright_whole_bits(a + i * a_step), right = tilewright_whole_bits(b + i);
+        const uint32_t left = tilewright_whole_bits(a + i * a_step), right = tilewright_whole_bits(b + i * b_step);
         const uint32_t left_size = tilewright_whole_size(left, top_a, bits), right_size = tilewright_whole_size(right, top_b, bits);
         const uint64_t product = (uint64_t)left_size * right_size;
         sizes += (left_size >> share) + (right_size >> share);

@@ -28,7 +28,7 @@ ${f.storage} void ${f.name}(${f.parameters})
                         const float *const place = xg + ${times("row", h.x_stride)} + ${times("column", w.x_stride)};
                         const float *const weights = from + ${times("tap", groups.channels)};
                         if (known) {
-                            tilewright_whole_add(&total, place, ${k.x_channel}, top, weights, own, ${groups.channels}, ${line.bits}, ${line.share});
+                            tilewright_whole_add(&total, place, ${k.x_channel}, top, weights, 1, own, ${groups.channels}, ${line.bits}, ${line.share});
                         } else {
                             v = tilewright_whole_exact(v, place, ${k.x_channel}, weights, 1, ${groups.channels}, top != 255u && own != 255u);
                         }

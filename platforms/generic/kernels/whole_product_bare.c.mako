@@ -10,7 +10,7 @@ ${f.storage} void ${f.name}(${f.parameters})
             float v;
             int known = tilewright_whole_ordinary(top, tops[n], ${line.bits});
             if (known) {
-                tilewright_whole_add(&total, from, 1, top, column, tops[n], ${p.depth}, ${line.bits}, ${line.share});
+                tilewright_whole_add(&total, from, 1, top, column, 1, tops[n], ${p.depth}, ${line.bits}, ${line.share});
                 known = tilewright_whole_known(&v, &total, top, tops[n], ${line.bits}, ${line.share}, ${"&" + k.bias if k.bias else "NULL"});
             }
             if (!known) {

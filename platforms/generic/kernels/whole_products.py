@@ -173,6 +173,33 @@ class WholeMatMul(KernelMethods):
         return WholeProductContext(line_of(product.depth, product.rows), product, product.place("b"), "", clamp)
 
 
+@PLATFORM.kernel(
+    "MatMul", types="f32, f32 -> f32", template="whole_matmul_bare.c.mako", layout=("axes", "like"), sources=BARE,
+    numerics="1e-5", preference=23, requires=Needs(lacks=("fpu",)),
+)  # fmt: skip
+class BareWholeMatMul(KernelMethods):
+    """The same without scratch: rows and columns become whole numbers at every product."""
+
+    def accepts(self, call: Call) -> str | None:
+        """What the float kernel takes."""
+        return MATRIX.accepts(call)
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """An operand that is constant."""
+        return operand_constants(operands.call)
+
+    def cost(self, call: Call) -> float:
+        """Of every product."""
+        return 60.0 * call.outputs[0].elements * call.shape(0)[-1]
+
+    def context(self, operands: Operands) -> WholeProductContext:
+        """The numbers of the product."""
+        return MATRIX.context(operands)
+
+
+MATRIX = WholeMatMul()
+
+
 def cost(numbers: WholeProductContext) -> float:
     """Instructions of a product: sums, columns for every few rows, rows."""
     product = numbers.product
