@@ -7,11 +7,14 @@ from pathlib import Path
 import pytest
 from tilewright.codegen.interface import Interface
 from tilewright.errors import UnsupportedError
+from tilewright.prove.book import Book
 from tilewright.prove.machine.gave_up import GaveUp
+from tilewright.prove.machine.memory import Memory
 from tilewright.prove.machine.program import Program
+from tilewright.prove.machine.run import Budget, Machine
 from tilewright.run.build import build
 from tilewright.run.image import Image
-from tilewright.run.register_lists import RegisterList, register_list, too_long
+from tilewright.run.register_lists import RegisterList, refused_list, register_list
 from tilewright.run.simulate import execute
 from tilewright.target import load_target, missing_tools
 from tilewright.timing.bound import Analysis
@@ -76,13 +79,32 @@ def test_lists_are_read_from_their_code(code: str, found: RegisterList | None) -
 
 def test_only_long_lists_are_kept_from_the_library() -> None:
     conditional = bytes.fromhex("18bf90ec160a")  # it ne, vldmiane r0, {s0-s21}
-    assert too_long(conditional, 1) is None
-    assert too_long(conditional, 2) == RegisterList(True, 0, 0, 22, 4, False, False)
-    assert too_long(bytes.fromhex("90ec100a"), 1) is None  # vldmia r0, {s0-s15}
+    assert refused_list(conditional, 1) is None
+    assert refused_list(conditional, 2) == RegisterList(True, 0, 0, 22, 4, False, False)
+    assert refused_list(bytes.fromhex("90ec100a"), 1) is None  # vldmia r0, {s0-s15}
 
 
-def test_a_prover_gives_a_long_list_up(tmp_path: Path) -> None:
-    program = Program(image("s0-s21", 22, tmp_path).path)
+def test_a_store_below_under_a_condition_is_kept_from_the_library() -> None:
+    conditional = bytes.fromhex("18bf2ded020a")  # it ne, vpushne {s0-s1}
+    assert refused_list(conditional, 2) == RegisterList(False, 13, 0, 2, 4, True, True)
+
+
+@pytest.mark.parametrize(
+    ("registers", "words"), [("s4-s5", 2), ("s3-s18", 16), ("s0-s21", 22), ("d2-d4", 6), ("d0-d15", 32)]
+)
+def test_a_prover_moves_lists_as_the_core_does(registers: str, words: int, tmp_path: Path) -> None:
+    built = image(registers, words, tmp_path)
+    program = Program(built.path)
+    book = Book()
+    memory = Memory(program.regions, book.keep, book.left_over)
+    machine = Machine(program, memory, Budget(1 << 20))
+    machine.call("lists_run")
+    (output,) = execute(built, [bytes(4)]).outputs
+    assert memory.load(program.labels["arena"] + 4, 4) == int.from_bytes(output, "little")
+
+
+def test_a_prover_gives_a_list_under_a_condition_up(tmp_path: Path) -> None:
+    program = Program(image("s0-s21", 22, tmp_path, "-DCONDITION").path)
 
     def whole_function() -> None:
         at = program.address("lists_run")

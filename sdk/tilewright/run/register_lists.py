@@ -54,12 +54,12 @@ def register_list(code: bytes) -> RegisterList | None:
     return RegisterList(bool(high & 0x10), high & 15, first, count, 8 if double else 4, below, writes_back)
 
 
-def too_long(code: bytes, count: int) -> RegisterList | None:
-    """The first list among so many Thumb instructions that pypcode must not be given."""
+def refused_list(code: bytes, count: int) -> RegisterList | None:
+    """The first list among so many Thumb instructions that pypcode must not be given: long, or stored below."""
     at = 0
     for _ in range(count):
         listed = register_list(code[at:])
-        if listed is not None and listed.count > LIFTED:
+        if listed is not None and (listed.count > LIFTED or (listed.below and not listed.loads)):
             return listed
         at += 4 if int.from_bytes(code[at : at + 2], "little") >> 11 in (0b11101, 0b11110, 0b11111) else 2
     return None

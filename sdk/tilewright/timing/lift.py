@@ -8,7 +8,7 @@ from typing import Any
 
 from tilewright.errors import UnsupportedError
 from tilewright.run.pcode import ARM, governed, lifting_context
-from tilewright.run.register_lists import RegisterList, register_list, too_long
+from tilewright.run.register_lists import RegisterList, refused_list, register_list
 from tilewright.timing.binary import Binary
 
 EXTRA = "time"
@@ -99,7 +99,7 @@ class Lifter:
     def mnemonic(self, address: int) -> str:
         """How an assembler writes the instruction at an address."""
         code = self.binary.read(address, 20)
-        listed = too_long(code, 1 + governed(code)) if self.binary.machine == "arm" else None
+        listed = refused_list(code, 1 + governed(code)) if self.binary.machine == "arm" else None
         if listed is not None:
             return f"{listed.mnemonic} of {listed.count} registers"
         try:
@@ -120,7 +120,7 @@ class Lifter:
             if listed is not None and listed.base < 15:  # what the program counter holds is not kept
                 self._keep(address, 4, self._moves(listed))
                 return
-            if too_long(raw, count) is not None:  # under a condition
+            if refused_list(raw, count) is not None:  # under a condition
                 self._keep(address, 2, [Operation("CALLOTHER", None, (), "RegisterList")])
                 return
         try:

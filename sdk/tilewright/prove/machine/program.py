@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from tilewright.prove.machine.gave_up import GaveUp
 from tilewright.prove.machine.memory import KNOWN, STALE, Region
 from tilewright.run.pcode import ARM, LANGUAGES, governed, lifting_context, require_lifter
-from tilewright.run.register_lists import too_long
+from tilewright.run.register_lists import RegisterList, refused_list, register_list
 
 EXTRA = "prove"
 STACK_START, STACK_BYTES = 0x7F000000, 1 << 20
@@ -17,6 +18,31 @@ STACK_START, STACK_BYTES = 0x7F000000, 1 << 20
 RETURN = 0x7EFFFFF0
 """The return address of the function that is run."""
 SPAN = 20
+
+
+@dataclass(frozen=True)
+class Space:
+    """A space of p-code, by its name."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place as pypcode's operations name it; in bytes."""
+
+    space: Space
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True)
+class Move:
+    """An operation of our own, read as those of pypcode are."""
+
+    opcode: Any
+    output: Place | None
+    inputs: tuple[Place, ...]
 
 
 @dataclass(frozen=True)
@@ -79,8 +105,12 @@ class Program:
         """The instruction at an address; with one that makes others conditional (IT) these are lifted too."""
         if address not in self.lifted:
             code = self.bytes_at(address)
+            listed = register_list(code) if self.arm else None
+            if listed is not None and listed.base < 15:  # what the program counter holds is no register
+                self.lifted[address] = Lifted(tuple(self._moves(listed)), address + 4)
+                return self.lifted[address]
             count = 1 + (governed(code) if self.arm else 0)
-            if self.arm and (listed := too_long(code, count)) is not None:
+            if self.arm and (listed := refused_list(code, count)) is not None:
                 raise GaveUp(f"the {listed.mnemonic} of {listed.count} registers at {address:#x} is not lifted")
             try:
                 translation = self.context.translate(code, address, max_instructions=count)
@@ -88,6 +118,23 @@ class Program:
                 raise GaveUp(f"the instruction at {address:#x} is not lifted ({type(error).__name__})") from error
             self._split(translation.ops)
         return self.lifted[address]
+
+    def _moves(self, listed: RegisterList) -> Iterator[Move]:
+        """A load or store of a list of registers, the one with the lowest number at the lowest address."""
+        code, size = self.pypcode.OpCode, listed.register_bytes
+        base = self._place(("sp", "lr")[listed.base - 13] if listed.base > 12 else f"r{listed.base}")
+        at, memory = self._place("mult_addr"), _number(0, 4)
+        span = _number(listed.count * size, 4)
+        yield Move(code.INT_SUB, at, (base, span)) if listed.below else Move(code.COPY, at, (base,))
+        for number in range(listed.first, listed.first + listed.count):
+            one = self._place(f"{'d' if size == 8 else 's'}{number}")
+            yield Move(code.LOAD, one, (memory, at)) if listed.loads else Move(code.STORE, None, (memory, at, one))
+            yield Move(code.INT_ADD, at, (at, _number(size, 4)))
+        if listed.writes_back:
+            yield Move(code.INT_SUB if listed.below else code.INT_ADD, base, (base, span))
+
+    def _place(self, register: str) -> Place:
+        return Place(Space("register"), *self.registers[register])
 
     def _split(self, operations: Any) -> None:
         start, size, own = -1, 0, list[Any]()
@@ -99,3 +146,7 @@ class Program:
             else:
                 own.append(operation)
         self.lifted[start] = Lifted(tuple(own), start + size)
+
+
+def _number(value: int, size: int) -> Place:
+    return Place(Space("const"), value, size)
