@@ -21,12 +21,13 @@ X = RANDOM.standard_normal((1, 4, 8)).astype(np.float32)
 def quantised(op: str, zero: str = "z") -> Trial:
     """`op` of constant codes, joined with codes of the input."""
     alone = op in ("Concat", "Add")
+    joined = node("Concat", "e d", "k", axis=1) if op == "Concat" else node("Add", "e d" if alone else "r d", "k")
     nodes = [
         node("QuantizeLinear", f"x s {zero}", "q"), node("DequantizeLinear", f"q s {zero}", "d"),
         node("DequantizeLinear", "c cs cz", "e"),
         *([] if alone else [node(op, "e", "m"), node("QuantizeLinear", f"m s {zero}", "n"),
                             node("DequantizeLinear", f"n s {zero}", "r")]),
-        node(op if alone else "Add", "e d" if alone else "r d", "k", **({"axis": 1} if op == "Concat" else {})),
+        joined,
         node("QuantizeLinear", f"k s {zero}", "l"), node("DequantizeLinear", f"l s {zero}", "y"),
     ]  # fmt: skip
     return Trial(onnx_model(nodes, {"x": [1, 4, 8]}, ["y"], CODES, 17), {"x": X})
