@@ -56,6 +56,14 @@ def test_functions_of_floats_in_whole_numbers_keep_the_required_rules(tmp_path: 
     assert [(f.rule, f.places) for f in found.findings if f.category != "advisory"] == []
 
 
+def test_functions_of_floats_by_a_float_unit_keep_the_required_rules(tmp_path: Path) -> None:
+    operators = ("Sigmoid", "Tanh", "Exp", "Erf", "Gelu", "Mish", "Softplus")
+    nodes = [node(op, "x", op.lower(), op.lower()) for op in operators]
+    onnx.save(onnx_model(nodes, {"x": [9]}, [one.name for one in nodes], opset=22), tmp_path / "m.onnx")
+    found = _checked(tmp_path / "m.onnx", "qemu_mps2_an386", tmp_path)
+    assert [(f.rule, f.places) for f in found.findings if f.category != "advisory"] == []
+
+
 CODED = ("digits_int8", "odd_mobile_int8", "odd_unet_int8")
 
 

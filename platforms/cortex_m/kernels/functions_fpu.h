@@ -87,15 +87,16 @@
     : "cc", "memory", "r4", "r5", "r6", "r8", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", \
       "s13", "s14", "s15", "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29", \
       "s30", "s31"
-/* Four values a turn; a block with one that reaches the limit, given as twice its bits less one, is copied as it is, and so is
- * one with no number. */
-#define TILEWRIGHT_FPU_BLOCKS(function) \
+/* Four values a turn, before and behind the function; a block with one that reaches the limit, given as twice its bits less
+ * one, is copied as it is, and so is one with no number. */
+#define TILEWRIGHT_FPU_EACH_BLOCK \
     "1:\n\tldmia %[x], {r4, r5, r6, r8}\n\tcmp %[limit], r4, lsl #1\n\tittt hs\n\tcmphs %[limit], r5, lsl #1\n\t" \
     "cmphs %[limit], r6, lsl #1\n\tcmphs %[limit], r8, lsl #1\n\tadc %[near], %[near], %[near]\n\t" \
-    "vldmia %[x]!, {s0-s3}\n\tblo.w 2f\n\t" function \
-    "2:\n\tvstmia %[y]!, {s0-s3}\n\tsubs %[blocks], %[blocks], #1\n\tbne.w 1b\n\t"
+    "vldmia %[x]!, {s0-s3}\n\tblo.w 2f\n\t"
+#define TILEWRIGHT_FPU_BLOCK_ENDS "2:\n\tvstmia %[y]!, {s0-s3}\n\tsubs %[blocks], %[blocks], #1\n\tbne.w 1b\n\t"
 /* The pairs of a block, of which the operands are kept in s6 and s7. */
-#define TILEWRIGHT_FPU_KEPT(first, second) "vldr d3, [%[x], #-16]\n\t" first "vldr d3, [%[x], #-8]\n\t" second
+#define TILEWRIGHT_FPU_FIRST_PAIR "vldr d3, [%[x], #-16]\n\t"
+#define TILEWRIGHT_FPU_SECOND_PAIR "vldr d3, [%[x], #-8]\n\t"
 
 /* One block of four values and more; a bit for each, the last one lowest: whether all are below the limit and were computed.
  * The first numbers of some functions go to registers up to s31. */
@@ -103,43 +104,52 @@ static inline __attribute__((always_inline)) uint32_t tilewright_fpu_blocks(
     int function, const float *x, float *y, int blocks, uint32_t limit, const float *numbers)
 {
     const float *at = numbers;
-    uint32_t near = UINT32_MAX;
+    uint32_t near = 0xFFFFFFFFu;
     switch (function) {
     case TILEWRIGHT_FPU_SIGMOID:
-        __asm__ volatile("vldmia %[numbers]!, {s27-s31}\n\t" TILEWRIGHT_FPU_BLOCKS(
-            TILEWRIGHT_FPU_SHARE_OF("0", "1", "27", "27") TILEWRIGHT_FPU_SHARE_OF("2", "3", "27", "27")) TILEWRIGHT_FPU_OPERANDS);
+        __asm__ volatile("vldmia %[numbers]!, {s27-s31}\n\t" TILEWRIGHT_FPU_EACH_BLOCK
+            TILEWRIGHT_FPU_SHARE_OF("0", "1", "27", "27") TILEWRIGHT_FPU_SHARE_OF("2", "3", "27", "27")
+            TILEWRIGHT_FPU_BLOCK_ENDS TILEWRIGHT_FPU_OPERANDS);
         break;
     case TILEWRIGHT_FPU_SWISH:
-        __asm__ volatile("vldmia %[numbers]!, {s27-s31}\n\t" TILEWRIGHT_FPU_BLOCKS(TILEWRIGHT_FPU_KEPT(
-            TILEWRIGHT_FPU_SHARE_OF("0", "1", "6", "7"), TILEWRIGHT_FPU_SHARE_OF("2", "3", "6", "7"))) TILEWRIGHT_FPU_OPERANDS);
+        __asm__ volatile("vldmia %[numbers]!, {s27-s31}\n\t" TILEWRIGHT_FPU_EACH_BLOCK
+            TILEWRIGHT_FPU_FIRST_PAIR TILEWRIGHT_FPU_SHARE_OF("0", "1", "6", "7") TILEWRIGHT_FPU_SECOND_PAIR TILEWRIGHT_FPU_SHARE_OF("2", "3", "6", "7")
+            TILEWRIGHT_FPU_BLOCK_ENDS TILEWRIGHT_FPU_OPERANDS);
         break;
     case TILEWRIGHT_FPU_TANH:
-        __asm__ volatile(TILEWRIGHT_FPU_BLOCKS(
-            TILEWRIGHT_FPU_TANH_OF("0", "1") TILEWRIGHT_FPU_TANH_OF("2", "3")) TILEWRIGHT_FPU_OPERANDS);
+        __asm__ volatile(TILEWRIGHT_FPU_EACH_BLOCK
+            TILEWRIGHT_FPU_TANH_OF("0", "1") TILEWRIGHT_FPU_TANH_OF("2", "3")
+            TILEWRIGHT_FPU_BLOCK_ENDS TILEWRIGHT_FPU_OPERANDS);
         break;
     case TILEWRIGHT_FPU_ERF:
-        __asm__ volatile(TILEWRIGHT_FPU_BLOCKS(
-            TILEWRIGHT_FPU_ERF_OF("0", "1", "0", "1") TILEWRIGHT_FPU_ERF_OF("2", "3", "2", "3")) TILEWRIGHT_FPU_OPERANDS);
+        __asm__ volatile(TILEWRIGHT_FPU_EACH_BLOCK
+            TILEWRIGHT_FPU_ERF_OF("0", "1", "0", "1") TILEWRIGHT_FPU_ERF_OF("2", "3", "2", "3")
+            TILEWRIGHT_FPU_BLOCK_ENDS TILEWRIGHT_FPU_OPERANDS);
         break;
     case TILEWRIGHT_FPU_GELU:
-        __asm__ volatile("vldmia %[numbers]!, {s31}\n\t" TILEWRIGHT_FPU_BLOCKS(
-            TILEWRIGHT_FPU_GELU_OF("0", "1") TILEWRIGHT_FPU_GELU_OF("2", "3")) TILEWRIGHT_FPU_OPERANDS);
+        __asm__ volatile("vldmia %[numbers]!, {s31}\n\t" TILEWRIGHT_FPU_EACH_BLOCK
+            TILEWRIGHT_FPU_GELU_OF("0", "1") TILEWRIGHT_FPU_GELU_OF("2", "3")
+            TILEWRIGHT_FPU_BLOCK_ENDS TILEWRIGHT_FPU_OPERANDS);
         break;
     case TILEWRIGHT_FPU_EXP:
-        __asm__ volatile("vldmia %[numbers]!, {s28-s31}\n\t" TILEWRIGHT_FPU_BLOCKS(
-            TILEWRIGHT_FPU_EXP_OF("0", "1", "0", "1") TILEWRIGHT_FPU_EXP_OF("2", "3", "2", "3")) TILEWRIGHT_FPU_OPERANDS);
+        __asm__ volatile("vldmia %[numbers]!, {s28-s31}\n\t" TILEWRIGHT_FPU_EACH_BLOCK
+            TILEWRIGHT_FPU_EXP_OF("0", "1", "0", "1") TILEWRIGHT_FPU_EXP_OF("2", "3", "2", "3")
+            TILEWRIGHT_FPU_BLOCK_ENDS TILEWRIGHT_FPU_OPERANDS);
         break;
     case TILEWRIGHT_FPU_MISH:
-        __asm__ volatile("vldmia %[numbers]!, {s27-s31}\n\t" TILEWRIGHT_FPU_BLOCKS(TILEWRIGHT_FPU_KEPT(
-            TILEWRIGHT_FPU_MISH_OF("0", "1"), TILEWRIGHT_FPU_MISH_OF("2", "3"))) TILEWRIGHT_FPU_OPERANDS);
+        __asm__ volatile("vldmia %[numbers]!, {s27-s31}\n\t" TILEWRIGHT_FPU_EACH_BLOCK
+            TILEWRIGHT_FPU_FIRST_PAIR TILEWRIGHT_FPU_MISH_OF("0", "1") TILEWRIGHT_FPU_SECOND_PAIR TILEWRIGHT_FPU_MISH_OF("2", "3")
+            TILEWRIGHT_FPU_BLOCK_ENDS TILEWRIGHT_FPU_OPERANDS);
         break;
     case TILEWRIGHT_FPU_SOFTPLUS:
-        __asm__ volatile("vldmia %[numbers]!, {s27-s31}\n\t" TILEWRIGHT_FPU_BLOCKS(
-            TILEWRIGHT_FPU_SOFTPLUS_OF("0", "1") TILEWRIGHT_FPU_SOFTPLUS_OF("2", "3")) TILEWRIGHT_FPU_OPERANDS);
+        __asm__ volatile("vldmia %[numbers]!, {s27-s31}\n\t" TILEWRIGHT_FPU_EACH_BLOCK
+            TILEWRIGHT_FPU_SOFTPLUS_OF("0", "1") TILEWRIGHT_FPU_SOFTPLUS_OF("2", "3")
+            TILEWRIGHT_FPU_BLOCK_ENDS TILEWRIGHT_FPU_OPERANDS);
         break;
     default:
-        __asm__ volatile("vldmia %[numbers]!, {s29-s31}\n\t" TILEWRIGHT_FPU_BLOCKS(
-            TILEWRIGHT_FPU_GELU_TANH_OF("0", "1") TILEWRIGHT_FPU_GELU_TANH_OF("2", "3")) TILEWRIGHT_FPU_OPERANDS);
+        __asm__ volatile("vldmia %[numbers]!, {s29-s31}\n\t" TILEWRIGHT_FPU_EACH_BLOCK
+            TILEWRIGHT_FPU_GELU_TANH_OF("0", "1") TILEWRIGHT_FPU_GELU_TANH_OF("2", "3")
+            TILEWRIGHT_FPU_BLOCK_ENDS TILEWRIGHT_FPU_OPERANDS);
         break;
     }
     return near;
@@ -176,7 +186,7 @@ static inline __attribute__((always_inline)) void tilewright_fpu_copied(
         const float a = i < count ? x[i] : 0.0f;
         given[i] = fabsf(a) < limit ? a : fabsf(a) < 2.0f * limit ? 0.5f * a : 0.0f;
     }
-    (void)tilewright_fpu_blocks(function, given, found, 1, UINT32_MAX, numbers);
+    (void)tilewright_fpu_blocks(function, given, found, 1, 0xFFFFFFFFu, numbers);
     for (int i = 0; i < 4 && i < count; i++) {
         y[i] = fabsf(x[i]) < limit ? found[i] : tilewright_fpu_end(function, x[i], found[i], limit);
     }
@@ -192,16 +202,17 @@ static inline __attribute__((always_inline)) void tilewright_fpu_function(
     } number = {limit};
     for (int i = 0; i < count; i += 128) {
         const int some = count - i < 128 ? count - i : 128;
-        uint32_t near = UINT32_MAX;
+        uint32_t near = 0xFFFFFFFFu;
         if (some >= 4) {
             near = tilewright_fpu_blocks(function, &x[i], &y[i], some / 4, 2u * number.bits - 1u, numbers);
         }
-        if (near == UINT32_MAX && some % 4 == 0) {
+        if (near == 0xFFFFFFFFu && some % 4 == 0) {
             continue;
         }
         for (int n = i; n < i + some; n += 4) {
             const int left = i + some - n;
-            if (left < 4 || (near >> (unsigned)(left / 4 - 1) & 1u) == 0u) {
+            const int place = left / 4 - 1;
+            if (left < 4 || (near >> (unsigned)place & 1u) == 0u) {
                 tilewright_fpu_copied(function, left < 4 ? &x[n] : &y[n], &y[n], left, limit, numbers);
             }
         }

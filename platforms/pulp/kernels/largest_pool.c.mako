@@ -32,8 +32,8 @@ static void ${f.name}(${f.parameters})
     const int channels = tile->channels, end = tilewright_share(tile->rows * tile->columns, core + 1, cores);
     for (int pixel = tilewright_share(tile->rows * tile->columns, core, cores); pixel < end; pixel++) {
         const int top = ${times("pixel / tile->columns", sh)} - tile->top, left = ${times("pixel % tile->columns", sw)} - tile->left;
-        const int skipped = top < 0 ? (${dh - 1} - top) / ${dh} : 0, beside = left < 0 ? (${dw - 1} - left) / ${dw} : 0;
-        const int down = (tile->in_rows - 1 - top) / ${dh} + 1, right = (tile->in_columns - 1 - left) / ${dw} + 1;
+        const int skipped = top < 0 ? ${f"({dh - 1} - top) / {dh}" if dh > 1 else "-top"} : 0, beside = left < 0 ? ${f"({dw - 1} - left) / {dw}" if dw > 1 else "-left"} : 0;
+        const int down = ${f"(tile->in_rows - 1 - top) / {dh} + 1" if dh > 1 else "tile->in_rows - top"}, right = ${f"(tile->in_columns - 1 - left) / {dw} + 1" if dw > 1 else "tile->in_columns - left"};
         const int rows = (down < ${kh} ? down : ${kh}) - skipped, columns = (right < ${kw} ? right : ${kw}) - beside;
         const ${k.type} *const from = x + ((top + ${times("skipped", dh)}) * tile->in_columns + left + ${times("beside", dw)}) * channels;
         ${k.type} *const to = y + pixel * channels;
@@ -55,7 +55,7 @@ static void ${f.name}(${f.parameters})
             ${k.type} most = from[c];
             for (int i = 0; i < rows; i++) {
                 for (int j = 0; j < columns; j++) {
-                    const ${k.type} code = from[(i * ${dh} * tile->in_columns + j * ${dw}) * channels + c];
+                    const ${k.type} code = from[(${times("i", dh)} * tile->in_columns + ${times("j", dw)}) * channels + c];
                     most = code > most ? code : most;
                 }
             }
