@@ -249,10 +249,15 @@ def test_changed_files_are_named(made: Path, evidence: Evidence, tmp_path: Path)
     (copy / "project" / "src" / "small.c").write_text("/* nothing */\n")
     (copy / "evidence.html").write_text("all is well")
     (copy / "inputs" / "decisions.json").unlink()
+    (copy / "project" / "src" / "more.c").write_text("int more;\n")
+    with (copy / "evidence.json").open("a") as stream:
+        stream.write(" ")
     assert list(changed_files(copy, evidence)) == [
         "file 'inputs/decisions.json' is missing in the folder",
         "file 'project/src/small.c' was changed since the evidence was made",
+        "file 'evidence.json' is not as it was written",
         "file 'evidence.html' is not what evidence.json says",
+        "file 'project/src/more.c' is none that evidence.json names",
     ]
 
 

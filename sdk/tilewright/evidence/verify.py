@@ -7,12 +7,12 @@ from pathlib import Path
 
 from tilewright.evidence import hashes
 from tilewright.evidence.document import FILE, SECTIONS, Evidence, Hashed, Replication
-from tilewright.evidence.folder import PROJECT, texts
+from tilewright.evidence.folder import INPUTS, PROJECT, texts
 from tilewright.report.codec import to_plain
 
 
 def changed_files(folder: Path, told: Evidence) -> Iterator[str]:
-    """A sentence for every file of the folder that is not what its evidence says, or is missing."""
+    """A sentence for every file of the folder that is not what its evidence says, or is missing, or that it lacks."""
     expected = {one.name: one.sha256 for one in told.identity.inputs}
     expected |= {f"{PROJECT}/{one.name}": one.sha256 for one in told.identity.sources}
     for name, sha256 in expected.items():
@@ -23,8 +23,13 @@ def changed_files(folder: Path, told: Evidence) -> Iterator[str]:
             yield f"file '{name}' was changed since the evidence was made"
     for name, text in texts(told).items():
         path = folder / name
-        if name != FILE and (not path.is_file() or path.read_bytes() != text.encode()):
-            yield f"file '{name}' is not what {FILE} says"
+        if not path.is_file() or path.read_bytes() != text.encode():
+            yield f"file '{name}' is not " + ("as it was written" if name == FILE else f"what {FILE} says")
+    for part in (INPUTS, PROJECT):
+        for path in sorted((folder / part).rglob("*")):
+            name = path.relative_to(folder).as_posix()
+            if path.is_file() and name not in expected:
+                yield f"file '{name}' is none that {FILE} names"
 
 
 def differences(told: Evidence, made: Evidence) -> Iterator[str]:
