@@ -43,6 +43,7 @@ LAYERS = (
 def anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """The kernel takes layers too that another computes in fewer instructions."""
     monkeypatch.setattr(depthwise_fours, "WORTH", 0.0)
+    monkeypatch.setattr(depthwise_fours, "WORTH_SMALL", 0.0)
 
 
 @pytest.mark.parametrize("board", [SCALAR, HELIUM])
@@ -82,7 +83,8 @@ def test_what_it_cannot_do_is_said(tmp_path: Path) -> None:
 def test_it_leaves_layers_to_planes_that_take_fewer_instructions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(depthwise_fours, "WORTH", 1.15)
+    monkeypatch.setattr(depthwise_fours, "WORTH", 1.05)
+    monkeypatch.setattr(depthwise_fours, "WORTH_SMALL", 1.15)
     layers = [
         depthwise("near", (16, 24, 24), (3, 3), pads=[1, 1, 1, 1]),
         depthwise("far", (16, 3, 32), (3, 3), pads=[0, 1, 0, 0], strides=[2, 2]),

@@ -43,8 +43,9 @@ class FoursWork(Work):
 BYTES = FoursWork(taps=15.5, pairs=45.0, edge_taps=15.6, edges=40.0, words=4.0, coded=6.0)
 HALVES = replace(BYTES, taps=13.5)
 """Instructions for one unit of each kind of work, for codes of eight bits and of sixteen."""
-WORTH = 1.15
-"""The kernel is taken where planes need so many times its instructions: their estimate is high for small images."""
+WORTH, WORTH_SMALL, SMALL = 1.05, 1.15, 128
+"""The kernel is taken where planes need so many times its instructions: more below so many results of a channel, where
+their estimate is high."""
 ROLLED = 1.4
 """Taps at the border of a large window take as many times more."""
 
@@ -161,7 +162,8 @@ class DepthwiseFours(KernelMethods):
             return f"a weight of {reach}, the kernel takes those below {WIDEST}"
         if (why := matrix_i8.refusal_of_both(call, with_constant=True)) is not None:
             return why
-        if PLANES.accepts(call) is None and PLANES.cost(call) < WORTH * self.cost(call):
+        small = call.outputs[0].elements < SMALL * call.outputs[0].shape[1]
+        if PLANES.accepts(call) is None and PLANES.cost(call) < (WORTH_SMALL if small else WORTH) * self.cost(call):
             return "planes of pairs take about as many instructions, or fewer"
         return None
 
