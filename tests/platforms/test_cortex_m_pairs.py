@@ -1,4 +1,4 @@
-"""Pairs of codes on simulated cores: every pair of a form, with and without a list, and one code of every channel."""
+"""Pairs of codes on simulated cores: every pair of a form, with and without a list, one code of every channel, rows."""
 
 from __future__ import annotations
 
@@ -29,6 +29,8 @@ SHAPES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
     "gains": ((1, 13, 3, 5), (1, 13, 1, 1)),
     "gained": ((1, 8, 1, 1), (1, 8, 4, 3)),
     "constant": ((1, 6, 4, 3), (6, 1, 1)),
+    "rows": ((7, 19), (19,)),
+    "row_first": ((1, 11), (6, 11)),
 }
 
 
@@ -82,4 +84,5 @@ def test_every_pair_and_one_code_a_channel(
     monkeypatch.setattr(network, "feeds", lambda which: feeds)
     taken = kernels(check_network(network, board, tmp_path))
     for form in FORMS:
-        assert [taken[f"{form}_{shape}"] for shape in SHAPES] == [f"Pair{core}", *[f"Gain{core}"] * 3], form
+        of_shapes = [f"Pair{core}", *[f"Gain{core}"] * 3, *[f"Pair{core}"] * 2]
+        assert [taken[f"{form}_{shape}"] for shape in SHAPES] == of_shapes, form

@@ -19,6 +19,7 @@ PAIRS: dict[str, tuple[str, tuple[type, type, type], tuple[float, float, float],
     "eights": ("Add", (np.int8, np.int8, np.int8), (0.031, 0.047, 0.06), (1, 7, 31), (1, 7, 31)),
     "bytes": ("Mul", (np.uint8, np.uint8, np.uint8), (0.031, 0.047, 0.19), (1, 7, 31), (1, 7, 31)),
     "gain": ("Mul", (np.int16, np.int16, np.int16), (3.1e-4, 3.05e-5, 2.9e-4), (1, 19, 5, 6), (1, 19, 1, 1)),
+    "rows": ("Mul", (np.int16, np.int16, np.int16), (3.1e-4, 3.05e-5, 2.9e-4), (9, 19), (19,)),
     "offset": ("Add", (np.int16, np.int16, np.int16), (3.1e-4, 2.05e-4, 4.9e-4), (1, 21, 6, 4), (1, 21, 1, 1)),
 }
 

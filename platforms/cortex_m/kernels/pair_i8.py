@@ -18,6 +18,9 @@ NEAR = "../../generic/kernels/near.h"
 FEW = 64
 """Codes of a bias below which the portable loop is the smaller code, and a few instructions are all that is lost."""
 
+SHORTEST_ROW = 8
+"""Codes of a row that is met again and again, from which on a round of the loop pays."""
+
 
 @dataclass(frozen=True)
 class PairWork(Work):
@@ -59,10 +62,19 @@ def unlike_shapes(call: Call) -> str | None:
     if call.constants and y.elements < FEW:
         return f"for fewer than {FEW} codes with a constant the portable loop takes less code"
     if len(y.shape) <= 2:  # one order of elements, so a constant and a missing axis of one change nothing
-        same = all(call.tensor(i).elements == y.elements for i in range(2))
+        same = all(call.tensor(i).elements == y.elements for i in range(2)) or _row_again(call)
     else:
         same = not call.constants and all(call.shape(i) == y.shape for i in range(2))
     return None if same else "the kernel takes operands of one shape, and a constant of at most two axes"
+
+
+def _row_again(call: Call) -> bool:
+    """True where one operand is a row that every row of the other meets."""
+    shape, sizes = call.outputs[0].shape, [call.shape(i) for i in range(2)]
+    row = shape[-1:]
+    return (
+        len(shape) == 2 and row >= (SHORTEST_ROW,) and sizes.count(shape) == 1 and (row in sizes or (1, *row) in sizes)
+    )
 
 
 def repeated(call: Call) -> tuple[str, int, int]:
