@@ -27,7 +27,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 
 
 def played(network: Ready, name: str) -> Cell:
-    """Compile, build, run and compare one network on one target; a refusal is a cell too."""
+    """Compile, build, run and compare every tensor of one network on one target; a refusal is a cell too."""
     target = load_target(name)
     options = CompileOptions(shapes=network.shapes, freeze=network.freeze, quantized_io=network.codes, measure=True)
     try:
@@ -36,7 +36,7 @@ def played(network: Ready, name: str) -> Cell:
             raise too_large
         with tempfile.TemporaryDirectory() as folder:
             write(compiled, Path(folder))
-            running = RunOptions(inputs=None if network.codes else network.inputs, profile=True)
+            running = RunOptions(inputs=None if network.codes else network.inputs, profile=True, layers=True)
             return cell_of(compiled, run_model(compiled, target, running, Path(folder)))
     except TilewrightError as error:
         return Cell(refused=" ".join(str(error).split())[:160].replace("|", "/"))

@@ -197,4 +197,5 @@ def cell_of(compiled: Compiled, report: Report) -> Cell:
     unexplained = run.reference.mismatches - run.reference.explained if run.reference else 0
     flash = sum(level.constants + (level.code or 0) for level in report.memory.values())
     ram = sum(level.total for level in report.memory.values()) - flash
-    return Cell(ram, flash, total, products, run.match, unexplained, tuple(layers))
+    equal = run.match and not any(layer.mismatches for layer in report.layers)
+    return Cell(ram, flash, total, products, equal, unexplained, tuple(layers))
