@@ -13,7 +13,6 @@ import pytest
 from on_host import PLATFORMS, kernels_here, run_on_host, text_of
 from onnx import TensorProto, helper, numpy_helper
 from tilewright.conformance.subject import load_and_pass, place
-from tilewright.errors import UnsupportedNode
 from tilewright.memory.placed import PlacedPlan
 from tilewright.model import Array
 from tilewright.ops.registry import all_operators
@@ -21,7 +20,6 @@ from tilewright.ops.relayout import DOMAIN
 from tilewright.plugins import platform
 
 COUNTS = (2, 3, 16, 17, 64)
-REFUSED_BEYOND = {"Einsum": 2}
 SIZE = 5
 CASES = [
     (op, kind)
@@ -58,7 +56,8 @@ def operands(op: str, count: int, kind: str) -> list[list[Array]]:
     """Drawn values; a second run of floats has a NaN in one operand after the other."""
     draw = np.random.default_rng(count)
     dtype = np.dtype(np.uint8 if op == "QLinearConcat" else kind)
-    runs = [[(draw.normal(0, 40, SIZE) + (100 if dtype.kind == "u" else 0)).astype(dtype) for _ in range(count)]]
+    spread = 1.2 if op == "Einsum" else 40  # a product of so many stays a number
+    runs = [[(draw.normal(0, spread, SIZE) + (100 if dtype.kind == "u" else 0)).astype(dtype) for _ in range(count)]]
     if dtype.kind == "f":
         spoilt = [array.copy() for array in runs[0]]
         for place_, index in enumerate((0, 1, count // 2, count - 1)):
@@ -84,11 +83,7 @@ def drawn(name: str) -> list[tuple[str, str, int, PlacedPlan]]:
     found = []
     for op, kind in CASES:
         for count in COUNTS:
-            if count > REFUSED_BEYOND.get(op, count):
-                with pytest.raises(UnsupportedNode, match=op):
-                    placed(op, count, kind, name)
-            else:
-                found.append((op, kind, count, placed(op, count, kind, name)))
+            found.append((op, kind, count, placed(op, count, kind, name)))
     return found
 
 

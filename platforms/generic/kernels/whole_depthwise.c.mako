@@ -14,7 +14,7 @@ ${f.storage} void ${f.name}(${f.parameters})
         const float *const from = w + ${times("c", taps)}, *const image = x + ${times("c", k.x_channel)};
         const tilewright_whole_line of_weights = tilewright_whole_line_of(weights, from, ${taps}, 1, ${line.bits}, ${line.share});
         const uint64_t enough = (uint64_t)(of_weights.sizes + ${(taps << line.bits - line.share) + 2 * taps}u) << ${line.share + 20};
-        uint32_t tops[${k.span}];
+        uint32_t tops[${k.span}] = {0};
         int next = 0;
         for (int oh = 0; oh < ${h.out}; oh++) {
             const int top = ${plus(times("oh", h.stride), -h.pad)};
