@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -19,18 +19,35 @@ WINDOWS: tuple[tuple[str, tuple[int, ...], bool, dict[str, Any]], ...] = (  # na
 )
 
 
+class Codes(NamedTuple):
+    """Type, scale and zero point."""
+
+    kind: type
+    scale: float
+    zero: int
+
+
+def add_pool(
+    network: Network, name: str, op: str, x: Codes, y: Codes, shape: tuple[int, ...], attributes: dict[str, Any]
+) -> None:
+    """One pool between conversions."""
+    steps, points = [], []
+    for end, codes in (("x", x), ("y", y)):
+        steps.append(network.constant(f"{name}_{end}s", np.float32(codes.scale)))
+        points.append(network.constant(f"{name}_{end}z", codes.kind(codes.zero)))
+    network.inputs[f"{name}_x"], network.outputs[f"{name}_y"] = (shape, x.kind), y.kind
+    network.nodes += [
+        helper.make_node("DequantizeLinear", [f"{name}_x", steps[0], points[0]], [f"{name}_r"]),
+        helper.make_node(op, [f"{name}_r"], [f"{name}_m"], name, **attributes),
+        helper.make_node("QuantizeLinear", [f"{name}_m", steps[1], points[1]], [f"{name}_y"]),
+    ]
+
+
 def pools() -> Network:
     network = Network(np.random.default_rng(5))
     for name, shape, unsigned, attributes in WINDOWS:
         kind: type = np.uint8 if unsigned else np.int8
-        numbers = (("xs", np.float32(0.07)), ("xz", kind(9)), ("ys", np.float32(0.031)), ("yz", kind(11)))
-        xs, xz, ys, yz = (network.constant(f"{name}_{which}", value) for which, value in numbers)
-        network.inputs[f"{name}_x"], network.outputs[f"{name}_y"] = (shape, kind), kind
-        network.nodes += [
-            helper.make_node("DequantizeLinear", [f"{name}_x", xs, xz], [f"{name}_r"]),
-            helper.make_node("AveragePool", [f"{name}_r"], [f"{name}_m"], name, **attributes),
-            helper.make_node("QuantizeLinear", [f"{name}_m", ys, yz], [f"{name}_y"]),
-        ]
+        add_pool(network, name, "AveragePool", Codes(kind, 0.07, 9), Codes(kind, 0.031, 11), shape, attributes)
     return network
 
 
@@ -54,13 +71,7 @@ LARGEST: tuple[tuple[str, tuple[int, ...], type, dict[str, Any]], ...] = (  # na
 def largest() -> Network:
     network = Network(np.random.default_rng(6))
     for name, shape, kind, attributes in LARGEST:
-        scale, zero = network.constant(f"{name}_s", np.float32(0.03)), network.constant(f"{name}_z", kind(5))
-        network.inputs[f"{name}_x"], network.outputs[f"{name}_y"] = (shape, kind), kind
-        network.nodes += [
-            helper.make_node("DequantizeLinear", [f"{name}_x", scale, zero], [f"{name}_r"]),
-            helper.make_node("MaxPool", [f"{name}_r"], [f"{name}_m"], name, **attributes),
-            helper.make_node("QuantizeLinear", [f"{name}_m", scale, zero], [f"{name}_y"]),
-        ]
+        add_pool(network, name, "MaxPool", Codes(kind, 0.03, 5), Codes(kind, 0.03, 5), shape, attributes)
     return network
 
 

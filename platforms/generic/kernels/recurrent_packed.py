@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from tilewright.operators import recurrent_cell
-from tilewright.platform import Array, Call, Constant, DType, Operands
+from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.elements import constants_by_name
 from tilewright.platforms.generic.kernels.recurrent import GATES, PackedGates, Recurrent, RecurrentContext
 
@@ -55,13 +56,6 @@ def packed_constants(operands: Operands, blocks: RowBlocks) -> tuple[Constant, .
     )
 
 
-def refused(call: Call) -> str | None:
-    """None for weights and biases that can be packed."""
-    if any(call.optional(index) is not None and index not in call.constants for index in (1, 2, 3)):
-        return "weights or biases are computed at run time, the kernel repacks them at compile time"
-    return PORTABLE.accepts(call)
-
-
 def packed_context(operands: Operands, blocks: RowBlocks) -> RecurrentContext:
     """That of the portable kernel, with packed weights."""
     call = operands.call
@@ -80,8 +74,36 @@ def packed_context(operands: Operands, blocks: RowBlocks) -> RecurrentContext:
     )
 
 
-def packed_cost(call: Call, product: float) -> float:
-    """Products at their price, and the functions of the gates."""
-    cell = recurrent_cell(call)
-    units = cell.steps * cell.batch * cell.hidden * len(cell.directions)
-    return product * PORTABLE.cost(call) + 60.0 * units * GATES[call.node.op]
+class PackedMethods(KernelMethods):
+    """What all kernels with packed rows answer alike; they differ in their C, their blocks and what a product takes."""
+
+    _blocks: ClassVar[RowBlocks]
+    _product: ClassVar[float]
+
+    def accepts(self, call: Call) -> str | None:
+        """Weights and biases that can be packed."""
+        if any(call.optional(index) is not None and index not in call.constants for index in (1, 2, 3)):
+            return "weights or biases are computed at run time, the kernel repacks them at compile time"
+        return PORTABLE.accepts(call)
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """Packed weights; other constant operands as they are."""
+        return packed_constants(operands, self._blocks)
+
+    def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
+        """Those of the portable kernel."""
+        return PORTABLE.in_place(call)
+
+    def scratch(self, operands: Operands) -> int:
+        """That of the portable kernel."""
+        return PORTABLE.scratch(operands)
+
+    def cost(self, call: Call) -> float:
+        """Instructions of products, and of the functions of the gates."""
+        cell = recurrent_cell(call)
+        units = cell.steps * cell.batch * cell.hidden * len(cell.directions)
+        return self._product * PORTABLE.cost(call) + 60.0 * units * GATES[call.node.op]
+
+    def context(self, operands: Operands) -> RecurrentContext:
+        """That of the portable kernel, with packed weights."""
+        return packed_context(operands, self._blocks)

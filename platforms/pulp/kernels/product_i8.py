@@ -47,6 +47,18 @@ def lead_of(call: Call) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return left, right
 
 
+def unlike_matrices(call: Call) -> str | None:
+    """None for matrices of the run time, of which the second ones are one for all, or one for each of the first."""
+    if call.constants:
+        return "an operand is constant, the kernel takes two of the run time"
+    if min(len(call.shape(0)), len(call.shape(1))) < 2:
+        return "an operand is a vector, the kernel handles matrices"
+    left, right = lead_of(call)
+    if right not in ((), left):
+        return f"leading axes {list(left)} and {list(right)} broadcast, the kernel takes equal ones or one matrix"
+    return None
+
+
 @PLATFORM.kernel(
     "MatMul", types=portable.TYPES, template="product_i8.c.mako",
     sources=["tiles.h", "xpulp.h", "dots.h", "product_tile.h", "product.h", *ROUNDING], preference=30,
@@ -58,13 +70,8 @@ class TiledProductI8(TiledKernelMethods):
 
     def accepts(self, call: Call) -> str | None:
         """Matrices whose depth is whole words, one right-hand side for all of them or one for each."""
-        if call.constants:
-            return "an operand is constant, the kernel takes two of the run time"
-        if min(len(call.shape(0)), len(call.shape(1))) < 2:
-            return "an operand is a vector, the kernel handles matrices"
-        left, right = lead_of(call)
-        if right not in ((), left):
-            return f"leading axes {list(left)} and {list(right)} broadcast, the kernel takes equal ones or one matrix"
+        if (why := unlike_matrices(call)) is not None:
+            return why
         if call.shape(0)[-1] % WIDTH:
             return f"{call.shape(0)[-1]} inputs of a sum are no multiple of {WIDTH}"
         return portable.refused(call)
@@ -113,9 +120,7 @@ class TiledProductI8(TiledKernelMethods):
 
     def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
         """Matrices, rows and columns of one tile."""
-        matrices, rows = matrices_of(call, {name: high - low for name, (low, high) in view.loops.items()})
-        right = call.shape(0)[-1] * view.size("n") if lead_of(call)[1] else 0
-        return {"matrices": int(matrices), "rows": int(rows), "columns": view.size("n"), "right": right}
+        return sizes_of(call, view)
 
 
 def right_zero(call: Call) -> int:
@@ -131,3 +136,10 @@ def matrices_of(call: Call, sizes: Mapping[str, Any]) -> tuple[Any, Any]:
         if name not in ("m", "n", "k") and "." not in name:
             lead = lead * size
     return (lead, sizes["m"]) if lead_of(call)[1] else (1, lead * sizes["m"])
+
+
+def sizes_of(call: Call, view: TileView) -> dict[str, int]:
+    """Matrices, rows and columns of one tile, and elements from one right-hand side to the next, 0 for one of all."""
+    matrices, rows = matrices_of(call, {name: high - low for name, (low, high) in view.loops.items()})
+    right = call.shape(0)[-1] * view.size("n") if lead_of(call)[1] else 0
+    return {"matrices": int(matrices), "rows": int(rows), "columns": view.size("n"), "right": right}

@@ -24,7 +24,7 @@ from tilewright.platforms.generic.kernels.elements import empty
 from tilewright.platforms.generic.kernels.product_f32 import refused
 from tilewright.platforms.generic.kernels.whole_products import DENSE, Line, limited, line_of, too_long
 from tilewright.platforms.pulp.kernels.conv_block_i8 import SUMS_WHOLE
-from tilewright.platforms.pulp.kernels.product_i8 import lead_of, matrices_of
+from tilewright.platforms.pulp.kernels.product_i8 import matrices_of, sizes_of, unlike_matrices
 from tilewright.platforms.pulp.kernels.whole_conv import GENERIC
 from tilewright.platforms.pulp.kernels.windows import CORES
 from tilewright.platforms.pulp.platform import PLATFORM
@@ -79,9 +79,7 @@ class _Products(TiledKernelMethods):
 
     def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
         """Matrices, rows and columns of one tile."""
-        matrices, rows = matrices_of(call, {name: high - low for name, (low, high) in view.loops.items()})
-        right = call.shape(0)[-1] * view.size("n") if lead_of(call)[1] else 0
-        return {"matrices": int(matrices), "rows": int(rows), "columns": view.size("n"), "right": right}
+        return sizes_of(call, view)
 
 
 @PLATFORM.kernel(
@@ -121,14 +119,7 @@ class TiledWholeMatMul(_Products):
 
     def accepts(self, call: Call) -> str | None:
         """Matrices, one right-hand side for all of them or one for each."""
-        if call.constants:
-            return "an operand is constant, the kernel takes two of the run time"
-        if min(len(call.shape(0)), len(call.shape(1))) < 2:
-            return "an operand is a vector, the kernel handles matrices"
-        left, right = lead_of(call)
-        if right not in ((), left):
-            return f"leading axes {list(left)} and {list(right)} broadcast, the kernel takes equal ones or one matrix"
-        return refused(call) or empty(call) or too_long(call.shape(0)[-1])
+        return unlike_matrices(call) or refused(call) or empty(call) or too_long(call.shape(0)[-1])
 
     def context(self, operands: Operands) -> WholeDenseContext:
         """The length of a sum, and what is done to it."""
