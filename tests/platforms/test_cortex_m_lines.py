@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,12 @@ LINES = (
 def test_lines_of_eight_bits(tmp_path: Path) -> None:
     taken = kernels(check([*LINES, *DEPTHWISE, *ODD_DEPTHWISE], BOARD, tmp_path, EXTREMES, first=(KERNEL,)))
     assert {taken[layer.name] for layer in LINES} == {KERNEL}
+
+
+def test_lines_of_weights_of_nine_bits(tmp_path: Path) -> None:
+    layers = [replace(layer, name=f"{layer.name}_{zero}", w_zero=zero) for layer in LINES for zero in (-128, 11, 127)]
+    taken = kernels(check(layers, BOARD, tmp_path, EXTREMES, first=(KERNEL,)))
+    assert {taken[layer.name] for layer in layers} == {KERNEL}
 
 
 def test_lines_of_sixteen_bits(tmp_path: Path) -> None:

@@ -54,6 +54,24 @@ def test_depthwise_layers_by_gathered_windows(tmp_path: Path) -> None:
     assert named >= {"same", "valid", "stride", *(layer.name for layer in ODD_DEPTHWISE)}
 
 
+def nine_bits(layers: tuple[Layer, ...], zeros: tuple[int, ...]) -> list[Layer]:
+    """The layers with zero points of their weights that make these need nine bits, of either sign."""
+    return [dataclasses.replace(layer, name=f"{layer.name}_{zero}", w_zero=zero) for layer in layers for zero in zeros]
+
+
+def test_depthwise_layers_of_nine_bits_by_gathered_windows(tmp_path: Path) -> None:
+    """Strides, dilations, narrow maps; weights of 255 and of -255, which two bytes of one sign do not reach."""
+    random = tuple(layer for layer in (*DEPTHWISE, *ODD_DEPTHWISE) if layer.weights == "random")
+    ends = (
+        Layer("highest", (1, 18, 6, 5), (18, 1, 3, 3), weights="127", w_zero=-128, attributes={"group": 18}),
+        Layer("lowest", (1, 18, 5, 6), (18, 1, 3, 3), weights="-128", w_zero=127, x_zero=4, attributes={"group": 18}),
+    )
+    layers = [*nine_bits(random, (9, -128, 127)), *ends]
+    taken = kernels(check(layers, BOARD, tmp_path, EXTREMES, first=("DepthwiseColumnsMve",)))
+    named = {name for name, kernel in taken.items() if kernel == "DepthwiseColumnsMve"}
+    assert named >= {layer.name for layer in [*nine_bits(ODD_DEPTHWISE, (9, -128, 127)), *ends]}
+
+
 @pytest.mark.parametrize("own", [False, True])
 def test_depthwise_layers_of_any_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own: bool) -> None:
     if own:

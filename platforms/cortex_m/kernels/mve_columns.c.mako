@@ -1,6 +1,7 @@
 <%
 h, w = k.h, k.w
 y = "y" if k.y_type == "int8_t" else "(int8_t *)y"
+row = "TILEWRIGHT_MVE_ROW_NINE" if k.nine else "TILEWRIGHT_MVE_ROW"
 back, y_back = (4 - k.rest) * w.stride * 64, (4 - k.rest) * k.channels
 %>\
 % if k.squares:
@@ -17,12 +18,15 @@ TILEWRIGHT_MVE_SQUARES(${f.name}_rows,
 % else:
 TILEWRIGHT_MVE_EVERY(${f.name}_row,
 % if k.whole:
-    TILEWRIGHT_MVE_ROW_LOOP("${k.whole}", "${k.shift}", "${4 * w.stride * 64}", "${4 * k.channels}")
+    TILEWRIGHT_MVE_ROW_LOOP(${row}, "${k.whole}", "${k.shift}", "${4 * w.stride * 64}", "${4 * k.channels}")
 % if k.rest:
-    TILEWRIGHT_MVE_ROW_AGAIN("${k.shift}", "${back}", "${y_back}")
+    TILEWRIGHT_MVE_ROW_AGAIN(${row}, "${k.shift}", "${back}", "${y_back}")
 % endif
 % else:
-    TILEWRIGHT_MVE_ROW("${k.shift}")
+    ${row}("${k.shift}")
+% endif
+% if k.nine:
+    TILEWRIGHT_MVE_NINE_NEXT
 % endif
 )
 % endif
@@ -52,9 +56,9 @@ static void ${f.name}(${f.parameters})
             if (oh >= 0) {
 % if h.out % 2:
                 const bool single = oh == ${h.out - 1};
-                ${f.name}_rows(columns, stream + c * 7, ${y} + oh * ${w.out * k.channels} + c, single ? one : both, single ? 0 : 8, count);
+                ${f.name}_rows(columns, stream + c * ${k.words}, ${y} + oh * ${w.out * k.channels} + c, single ? one : both, single ? 0 : 8, count);
 % else:
-                ${f.name}_rows(columns, stream + c * 7, ${y} + oh * ${w.out * k.channels} + c, both, 8, count);
+                ${f.name}_rows(columns, stream + c * ${k.words}, ${y} + oh * ${w.out * k.channels} + c, both, 8, count);
 % endif
             }
         }
@@ -73,7 +77,7 @@ static void ${f.name}(${f.parameters})
                 steps[i] = inside ? step : 0u;
             }
             tilewright_mve_skim(columns + ${64 * w.pad}, rows, steps, ${k.filled}, count);
-            ${f.name}_row(columns, stream + c * 7, ${y} + oh * ${w.out * k.channels} + c, places, count);
+            ${f.name}_row(columns, stream + c * ${k.words}, ${y} + oh * ${w.out * k.channels} + c, places, count);
         }
     }
 % endif

@@ -74,16 +74,22 @@ TILEWRIGHT_MVE_INTO void tilewright_mve_skim(
             : "cc", "memory", "r2", "r4", "r6", "r8", "r10", "r12", "lr", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7"); \
     }
 
-/* One row of results, four at a time; gathers q3 to q6, results lie at q7. */
-#define TILEWRIGHT_MVE_ROW(shift) \
-    "vldrw.u32 q0, [%[z], q3]\n\tvmladav.s8 r0, q0, q2\n\tvldrw.u32 q0, [%[z], q4]\n\tvmladav.s8 r2, q0, q2\n\t" \
-    "vldrw.u32 q0, [%[z], q5]\n\tvmladav.s8 r4, q0, q2\n\tvldrw.u32 q0, [%[z], q6]\n\tvmladav.s8 r6, q0, q2\n\t" \
+/* One row of results, four at a time; gathers q3 to q6, results lie at q7. Weights of nine bits are the sum of q2 and of a
+ * vector behind the numbers. */
+#define TILEWRIGHT_MVE_SUM(q, r) "vldrw.u32 q0, [%[z], " q "]\n\tvmladav.s8 " r ", q0, q2\n\t"
+#define TILEWRIGHT_MVE_SUM_NINE(q, r) TILEWRIGHT_MVE_SUM(q, r) "vmladava.s8 " r ", q0, q1\n\t"
+#define TILEWRIGHT_MVE_FOUR_SUMS(sum) sum("q3", "r0") sum("q4", "r2") sum("q5", "r4") sum("q6", "r6")
+#define TILEWRIGHT_MVE_ROW(shift) TILEWRIGHT_MVE_FOUR_SUMS(TILEWRIGHT_MVE_SUM) TILEWRIGHT_MVE_ROW_CODES(shift)
+#define TILEWRIGHT_MVE_ROW_NINE(shift) \
+    "vldrw.32 q1, [%[w]]\n\t" TILEWRIGHT_MVE_FOUR_SUMS(TILEWRIGHT_MVE_SUM_NINE) TILEWRIGHT_MVE_ROW_CODES(shift)
+#define TILEWRIGHT_MVE_NINE_NEXT "adds %[w], #16\n\t"
+#define TILEWRIGHT_MVE_ROW_CODES(shift) \
     TILEWRIGHT_MVE_FOUR("q1") TILEWRIGHT_MVE_WORD("q1") \
     "vqrshrnb.s32 q1, q1, #" shift "\n\tvqmovnb.s16 q1, q1\n\tvstrb.32 q1, [%[y], q7]\n\t"
-#define TILEWRIGHT_MVE_ROW_AGAIN(shift, back, y_back) \
-    "sub.w %[z], %[z], #" back "\n\tsub.w %[y], %[y], #" y_back "\n\t" TILEWRIGHT_MVE_ROW(shift)
-#define TILEWRIGHT_MVE_ROW_LOOP(times, shift, step, y_step) \
-    "movw r0, #" times "\n\tdls lr, r0\n\t2:\n\t" TILEWRIGHT_MVE_ROW(shift) \
+#define TILEWRIGHT_MVE_ROW_AGAIN(row, shift, back, y_back) \
+    "sub.w %[z], %[z], #" back "\n\tsub.w %[y], %[y], #" y_back "\n\t" row(shift)
+#define TILEWRIGHT_MVE_ROW_LOOP(row, times, shift, step, y_step) \
+    "movw r0, #" times "\n\tdls lr, r0\n\t2:\n\t" row(shift) \
     "add.w %[z], %[z], #" step "\n\tadd.w %[y], %[y], #" y_step "\n\tle lr, 2b\n\t"
 #define TILEWRIGHT_MVE_EVERY(name, row) \
     TILEWRIGHT_MVE_INTO void name( \

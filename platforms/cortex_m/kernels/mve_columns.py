@@ -2,6 +2,7 @@
 
 Four rows of sixteen channels are interleaved in scratch, so that a word holds one column of a channel. A window of four
 columns is one gather; with stride 1 it serves two rows of two results, by weights moved by a byte and by a word.
+Weights of nine bits are the sum of two of eight, and a window the sum of two sums.
 """
 
 from __future__ import annotations
@@ -39,13 +40,15 @@ LARGEST_STEP = 4095
 @dataclass(frozen=True)
 class MveColumnsContext:
     """Every number of one layer: `columns` of words in scratch, of which `filled` come from the input; `whole` fours of
-    results in a row and `rest` beside them; `places` of four results, or of eight for both and for one row."""
+    results in a row and `rest` beside them; `places` of four results, or of eight for both and for one row. Weights
+    have `nine` bits or eight, and a channel `words` in the stream."""
 
     y_type: str
     h: Axis
     w: Axis
     channels: int
     squares: bool
+    nine: bool
     columns: int
     filled: int
     whole: int
@@ -53,12 +56,18 @@ class MveColumnsContext:
     places: tuple[tuple[int, ...], ...]
     zero_point: int
     shift: int
+    words: int
+
+
+def is_nine(call: Call) -> bool:
+    """True where weights minus their zero point need nine bits."""
+    return portable.weights_of(call)[1] is not DType.I8
 
 
 def is_square(call: Call) -> bool:
     """True where a window serves two rows of two results."""
     h, w = matrix_i8.folded_axes(call)
-    return h.stride == w.stride == 1 and (h.dilation == 1 or h.kernel == 1)
+    return not is_nine(call) and h.stride == w.stride == 1 and (h.dilation == 1 or h.kernel == 1)
 
 
 def columns_of(w: Axis) -> int:
@@ -89,17 +98,32 @@ def places_of(call: Call) -> tuple[tuple[int, ...], ...]:
 
 
 def stream_of(call: Call) -> Array:
-    """uint32 words of every channel: four columns of four weights, start, multiplier, addend of twice the word."""
+    """uint32 words of every channel: four columns of four weights, start, multiplier, addend of twice the word; of
+    weights of nine bits the second halves last.
+
+    Two bytes reach from -256 to 254: a channel with a weight of 255 has none below zero, and takes weights, start and
+    multiplier of the other sign, which leave the product as it is.
+    """
     weights, _ = portable.weights_of(call)
     fixed = matrix_i8.fixed_point(call)
     h, w = matrix_i8.folded_axes(call)
-    plain = weights.reshape(weights.shape[0], h.kernel, w.kernel)
-    padded = np.zeros((plain.shape[0], 4, 4), np.int8)
-    padded[:, : plain.shape[2], : plain.shape[1]] = plain.transpose(0, 2, 1)
+    plain = weights.reshape(weights.shape[0], h.kernel, w.kernel).astype(np.int64)
     start, multiplier, *_ = matrix_i8.channel_table(call, plain.shape[0]).T
     addend = 2 * fixed.addend.spread(start.size) - (1 << fixed.shift.values[0])
-    numbers = np.stack([start, multiplier, (addend & 0xFFFFFFFF).astype(np.uint32)], axis=1)
-    return np.concatenate([mve.bytes_as_words(padded).reshape(plain.shape[0], 4), numbers], axis=1).reshape(-1)
+    numbers = np.stack([start.view(np.int32), multiplier.view(np.int32), addend], axis=1).astype(np.int64)
+    if is_nine(call):
+        sign = np.where(plain.max(axis=(1, 2)) > 254, -1, 1)
+        plain, numbers = plain * sign[:, None, None], numbers * np.stack([sign, sign, sign * sign], axis=1)
+    first = plain >> 1 if is_nine(call) else plain
+    words = [taps_of(first), (numbers & 0xFFFFFFFF).astype(np.uint32)]
+    return np.concatenate([*words, taps_of(plain - first)] if is_nine(call) else words, axis=1).reshape(-1)
+
+
+def taps_of(plain: Array) -> Array:
+    """Weights [channel, row, column] as four words of a column each."""
+    padded = np.zeros((plain.shape[0], 4, 4), np.int8)
+    padded[:, : plain.shape[2], : plain.shape[1]] = plain.transpose(0, 2, 1)
+    return mve.bytes_as_words(padded).reshape(plain.shape[0], 4)
 
 
 def work(call: Call) -> ColumnsWork:
@@ -116,7 +140,7 @@ def work(call: Call) -> ColumnsWork:
         )
     return ColumnsWork(
         fill_instructions=blocks * h.out * 12 * columns,
-        channel_instructions=channels * h.out * (11 + 19 * fours),
+        channel_instructions=channels * h.out * (11 + (24 if is_nine(call) else 19) * fours),
         steps=blocks * h.out,
     )
 
@@ -136,8 +160,6 @@ class DepthwiseColumnsMve(KernelMethods):
         channels = call.shape(0)[1]
         if max(h.kernel, w.kernel) > 3 or (w.dilation > 1 and w.kernel > 1):
             return "the kernel takes windows of up to 3x3 whose columns lie side by side"
-        if portable.weights_of(call)[1] is not DType.I8:
-            return "weights minus their zero point need more than eight bits"
         if is_square(call) and w.out < 2:
             return "the kernel computes two columns of results at once"
         if max(4 * channels, 4 * w.stride * COLUMN_BYTES) > LARGEST_STEP or (w.out + 4) * channels >= 1 << 16:
@@ -196,6 +218,7 @@ class DepthwiseColumnsMve(KernelMethods):
             w=w,
             channels=x.shape[1],
             squares=is_square(call),
+            nine=is_nine(call),
             columns=columns,
             filled=min(w.size, columns - w.pad),
             whole=w.out // 4,
@@ -203,4 +226,5 @@ class DepthwiseColumnsMve(KernelMethods):
             places=places_of(call),
             zero_point=x.quantisation.zero_point[0],
             shift=mve_conv.form_of(call)[1],
+            words=11 if is_nine(call) else 7,
         )

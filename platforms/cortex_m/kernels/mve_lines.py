@@ -77,8 +77,6 @@ class DepthwiseLinesMve(KernelMethods):
             return f"lines have fewer than {FOUR} results, or windows more than {MOST_TAPS} taps"
         if plane_bytes(call) > LARGEST_PLANE:
             return f"the plane of a channel takes more than {LARGEST_PLANE} B"
-        if portable.weights_of(call)[1] is not DType.I8:
-            return "weights minus their zero point need more than eight bits"
         return (
             None if isinstance(requantise(proof(call)), MultiplyHigh) else "the requantisation takes more than 32 bits"
         )
@@ -86,14 +84,14 @@ class DepthwiseLinesMve(KernelMethods):
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Weights by channel; start, multiplier, addend and shift to the left of each."""
         call = operands.call
-        weights, _ = portable.weights_of(call)
+        weights, dtype = portable.weights_of(call)
         form, channels = requantise(proof(call)), weights.shape[0]
         assert isinstance(form, MultiplyHigh), "accepts refuses other forms"
         start = np.broadcast_to(np.asarray(accumulator(call).start, np.int64), (channels,))
         numbers = [start, *(np.asarray(n.spread(channels), np.int64) for n in form.numbers)]
         numbers[3] = -numbers[3]
         table = np.stack(numbers, axis=1).astype(np.int32)
-        return Constant("w", DType.I8, weights.reshape(-1)), Constant("table", DType.I32, table.reshape(-1))
+        return Constant("w", dtype, weights.reshape(-1)), Constant("table", DType.I32, table.reshape(-1))
 
     def scratch(self, operands: Operands) -> int:
         """The plane of a channel."""
