@@ -131,8 +131,8 @@ def recurrent_products(call: Call) -> int:
 
 
 def elements_of(call: Call) -> int:
-    """What a layer without products is measured by: its results, for reductions what they reduce."""
-    reduces = call.node.op.startswith(("Reduce", "Global"))
+    """What a layer without products is measured by: its results; what it reads where it reduces or selects."""
+    reduces = call.node.op.startswith(("Reduce", "Global", "Arg")) or call.node.op == "TopK"
     return call.tensor(0).elements if reduces else sum(tensor.elements for tensor in call.outputs)
 
 

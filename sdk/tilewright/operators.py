@@ -5,6 +5,7 @@ the window of a convolution with its padding made explicit, the axis that a Soft
 the heads of an attention. Functions of a call raise ModelError where the node contradicts itself.
 """
 
+from tilewright.ops.arg import arg_axis
 from tilewright.ops.attention_rule import Heads as AttentionHeads
 from tilewright.ops.attention_rule import heads as attention_heads
 from tilewright.ops.attention_rule import rotated as rotary_heads
@@ -79,6 +80,7 @@ __all__ = [
     "RecurrentCell",
     "addressing",
     "all_operators",
+    "arg_axis",
     "attention_heads",
     "attention_powers",
     "attention_scale",
