@@ -224,11 +224,28 @@ CHANGES: tuple[tuple[str, Callable[[Evidence], Evidence]], ...] = (
         "section 'replication' speaks of other",
         lambda e: replace(e, replication=replace(_some(e.replication), outputs=())),
     ),
+    ("section 'replication': output 'y' is bound then, 'y' exact now", lambda e: _with_criterion(e, kind="exact")),
+    ("section 'replication': the bound of 'y' (at_vectors)", lambda e: _with_bound(e, at_vectors=1.01)),
+    ("section 'replication': the bound of 'y' (over_ranges)", lambda e: _with_bound(e, over_ranges=0.99)),
+    ("section 'replication': the bound of 'y' (likely)", lambda e: _with_bound(e, likely=1.01)),
+    ("section 'replication': the bound of 'y' (in_order)", lambda e: _with_bound(e, in_order=None)),
 )
 
 
 def _with(evidence: Evidence, **changes: Any) -> Evidence:
     return replace(evidence, identity=replace(evidence.identity, **changes))
+
+
+def _with_criterion(evidence: Evidence, **changes: Any) -> Evidence:
+    (output,) = _some(evidence.replication).outputs
+    return replace(evidence, replication=replace(_some(evidence.replication), outputs=(replace(output, **changes),)))
+
+
+def _with_bound(evidence: Evidence, **times: float | None) -> Evidence:
+    """With other bounds: so many times those that it has, or none."""
+    bounds = _some(evidence.replication).outputs[0].bounds
+    changed = {name: None if factor is None else factor * getattr(bounds, name) for name, factor in times.items()}
+    return _with_criterion(evidence, bounds=replace(bounds, **changed))
 
 
 def _some(value: Any) -> Any:
@@ -240,6 +257,12 @@ def _some(value: Any) -> Any:
 def test_every_difference_is_named(evidence: Evidence, sentence: str, change: Callable[[Evidence], Evidence]) -> None:
     assert list(differences(evidence, evidence)) == []
     assert [told for told in differences(evidence, change(evidence)) if told.startswith(sentence)]
+    assert list(differences(change(evidence), evidence))
+
+
+def test_what_is_new_is_named(evidence: Evidence) -> None:
+    fewer = _with(evidence, sources=evidence.identity.sources[1:])
+    assert list(differences(fewer, evidence)) == [f"generated file '{evidence.identity.sources[0].name}' is new"]
 
 
 def test_changed_files_are_named(made: Path, evidence: Evidence, tmp_path: Path) -> None:
@@ -250,6 +273,7 @@ def test_changed_files_are_named(made: Path, evidence: Evidence, tmp_path: Path)
     (copy / "evidence.html").write_text("all is well")
     (copy / "inputs" / "decisions.json").unlink()
     (copy / "project" / "src" / "more.c").write_text("int more;\n")
+    (copy / "inputs" / "more.npz").write_bytes(b"")
     with (copy / "evidence.json").open("a") as stream:
         stream.write(" ")
     assert list(changed_files(copy, evidence)) == [
@@ -257,6 +281,7 @@ def test_changed_files_are_named(made: Path, evidence: Evidence, tmp_path: Path)
         "file 'project/src/small.c' was changed since the evidence was made",
         "file 'evidence.json' is not as it was written",
         "file 'evidence.html' is not what evidence.json says",
+        "file 'inputs/more.npz' is none that evidence.json names",
         "file 'project/src/more.c' is none that evidence.json names",
     ]
 

@@ -215,6 +215,26 @@ def test_members_of_sets(depth: int) -> None:
     np.testing.assert_array_equal(execute(load(trial.proto), trial.feeds)["y"], session.run(None, trial.feeds)[0])
 
 
+@pytest.mark.parametrize("missing", [[0, 0, 0], [0, 1, 0], [1, 0, 1], [1, 1, 1]])
+def test_two_sets_lead_to_one_leaf(missing: list[int]) -> None:
+    tensor = onnx.numpy_helper.from_array
+    rows = np.stack(np.meshgrid(*[[*range(6), np.nan]] * 3), -1).reshape(-1, 3).astype(np.float32)
+    trial = case(
+        "TreeEnsemble", rows, "y", 5, n_targets=1, aggregate_function=1, post_transform=0, tree_roots=[0],
+        leaf_targetids=[0, 0], leaf_weights=tensor(np.array([7, 9], np.float32)), nodes_featureids=[0, 1, 2],
+        nodes_modes=tensor(np.array([6, 6, 0], np.uint8)), nodes_splits=tensor(np.array([0, 0, 3], np.float32)),
+        nodes_trueleafs=[1, 1, 1], nodes_truenodeids=[0, 0, 0], nodes_falseleafs=[0, 0, 1],
+        nodes_falsenodeids=[1, 2, 1], nodes_missing_value_tracks_true=missing,
+        membership_values=tensor(np.array([1, 2, np.nan, 3, 4, np.nan], np.float32)),
+    )  # fmt: skip
+    (first, second, last), unknown = rows.T, np.isnan(rows.T) & np.array(missing, bool)[:, None]
+    passes = np.isin(first, (1, 2)) | np.isin(second, (3, 4)) | (last <= 3) | unknown.any(axis=0)
+    found = execute(load(trial.proto), trial.feeds)["y"]
+    np.testing.assert_array_equal(found[:, 0], np.where(passes, 7, 9))
+    session = onnxruntime.InferenceSession(trial.proto.SerializeToString())
+    np.testing.assert_array_equal(found, session.run(None, trial.feeds)[0])
+
+
 def test_sets_that_are_missing_are_told() -> None:
     proto = with_sets(4).proto
     (sets,) = (each for each in proto.graph.node[0].attribute if each.name == "membership_values")

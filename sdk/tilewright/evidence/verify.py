@@ -10,6 +10,10 @@ from tilewright.evidence.document import FILE, SECTIONS, Evidence, Hashed, Repli
 from tilewright.evidence.folder import INPUTS, PROJECT, texts
 from tilewright.report.codec import to_plain
 
+BOUNDS = ("over_ranges", "at_vectors", "in_order", "likely")
+NEAR = 1e-3
+"""Of a bound; its last digits may differ between machines."""
+
 
 def changed_files(folder: Path, told: Evidence) -> Iterator[str]:
     """A sentence for every file of the folder that is not what its evidence says, or is missing, or that it lacks."""
@@ -74,7 +78,7 @@ def _hashes(what: str, before: Sequence[Hashed], after: Sequence[Hashed]) -> Ite
 
 
 def _criteria(before: Replication, after: Replication) -> Iterator[str]:
-    """Kinds and the run's verdict; bounds may differ in their last digits between machines."""
+    """Kinds, bounds and the run's verdict."""
     if before.match != after.match:
         yield f"section 'replication': the run's match was {before.match} then, {after.match} now"
     if len(before.outputs) != len(after.outputs):
@@ -82,6 +86,12 @@ def _criteria(before: Replication, after: Replication) -> Iterator[str]:
     for one, other in zip(before.outputs, after.outputs, strict=False):
         if (one.output, one.kind) != (other.output, other.kind):
             yield f"section 'replication': output '{one.output}' is {one.kind} then, '{other.output}' {other.kind} now"
-        then, now = (each.bounds.at_vectors if each.bounds else None for each in (one, other))
-        if then is not None and now is not None and abs(then - now) > 1e-3 * then:
-            yield f"section 'replication': the bound of '{one.output}' is {then:.6g} then, {now:.6g} now"
+        for what in BOUNDS:
+            then, now = (each.bounds and getattr(each.bounds, what) for each in (one, other))
+            if (then is None) is not (now is None) or (then is not None and abs(then - now) > NEAR * then):
+                bounds = f"{_shown(then)} then, {_shown(now)} now"
+                yield f"section 'replication': the bound of '{one.output}' ({what}) is {bounds}"
+
+
+def _shown(bound: float | None) -> str:
+    return "unknown" if bound is None else f"{bound:.6g}"

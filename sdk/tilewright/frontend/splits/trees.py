@@ -95,9 +95,9 @@ def _laid(parts: Parts, forest: Forest) -> _Tables:
             node, caller = work.pop()
             if caller >= 0:
                 tables.others[caller] = places.get(node, len(tables.features))
-            if node in places:
-                continue
-            if node in forest.shared:
+                if node in places:
+                    continue
+            if node in forest.shared:  # what passes a test lies right behind it, so that a leaf may stand twice
                 places[node] = len(tables.features)
             if node in forest.entries:
                 tables.leaf(forest.entries[node])
