@@ -8,18 +8,19 @@ import numpy as np
 import onnx
 import pytest
 from graphs import node, onnx_model
-from on_host import run_on_host
 from onnx import TensorProto
 from tilewright.compile import compile_model
+from tilewright.conformance.fences import FLAGS, fenced
 from tilewright.conformance.kernels import attempts, compare
-from tilewright.conformance.program import STRICT
+from tilewright.conformance.program import STRICT, run_batch
+from tilewright.conformance.subject import subject
 from tilewright.options import CompileOptions
 from tilewright.plan.execute import run
 from tilewright.plugins import find_platforms, kernels_of
 from tilewright.run.inputs import input_arrays
 from tilewright.target import load_target
 
-CALLS = 8
+CALLS, IMAGES = 8, 2
 
 
 @pytest.mark.parametrize(
@@ -42,10 +43,11 @@ def test_drawn_calls_of_a_kernel_of_integers(kernel: str, op: str, tmp_path: Pat
         ("ResizeJoinedI8", 15, 7, {}),
         ("ResizeJoinedI8", 5, 8, {"coordinate_transformation_mode": "align_corners"}),
         ("ResizeJoinedI8", 3, 2, {}),
+        ("ResizeJoinedI8", 7, 3, {}),
     ],
 )
 @pytest.mark.parametrize(("kind", "channels"), [(np.int8, 21), (np.uint8, 6), (np.int8, 32), (np.int8, 1)])
-def test_an_image_of_many_channels_is_scaled(
+def test_images_of_many_channels_are_scaled(
     kernel: str, rows: int, columns: int, attributes: dict[str, str], kind: type, channels: int, tmp_path: Path
 ) -> None:
     zero: np.ndarray = np.asarray(np.iinfo(kind).min + 90, kind)
@@ -58,14 +60,18 @@ def test_an_image_of_many_channels_is_scaled(
         "s": np.float32(0.03),
         "t": np.float32(0.029),
         "zero": zero,
-        "sizes": np.asarray([1, channels, rows, columns], np.int64),
+        "sizes": np.asarray([IMAGES, channels, rows, columns], np.int64),
     }
     types = dict.fromkeys("xy", TensorProto.INT8 if kind is np.int8 else TensorProto.UINT8)
     path = tmp_path / "large.onnx"
-    onnx.save(onnx_model(nodes, {"x": [1, channels, 5, 3]}, ["y"], constants, opset=19, types=types), path)
+    onnx.save(onnx_model(nodes, {"x": [IMAGES, channels, 5, 3]}, ["y"], constants, opset=19, types=types), path)
     keeping_scratch = CompileOptions(disabled_passes=frozenset({"kernels"}))
     compiled = compile_model(path, keeping_scratch, load_target("host"))
     assert kernel in {each.kernel.name for each in compiled.plan.instructions if each.kernel is not None}
     inputs = input_arrays(compiled.plan, None, 4)
-    ((found,),) = run_on_host([compiled.placed], [[inputs]], tmp_path)
-    np.testing.assert_array_equal(found[0], run(compiled.plan, inputs)[0])
+    generic = find_platforms()["generic"]
+    (chosen,) = (each for each in generic.own_kernels() if (each.name, each.op) == (kernel, "Resize"))
+    fence = fenced(compiled.placed, chosen, generic, subject(compiled.placed, generic, [inputs]))
+    (outcome,) = run_batch([fence], tmp_path, flags=("-O2", *STRICT, *FLAGS))
+    assert outcome.failure == ""
+    np.testing.assert_array_equal(outcome.runs[0][0], run(compiled.plan, inputs)[0])
