@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tilewright.evidence import hashes
-from tilewright.evidence.document import FILE, SECTIONS, Evidence, Hashed, Replication
+from tilewright.evidence.document import FILE, SECTIONS, Bounds, Evidence, Hashed, Replication
 from tilewright.evidence.folder import INPUTS, PROJECT, texts
 from tilewright.report.codec import to_plain
 
@@ -87,10 +87,21 @@ def _criteria(before: Replication, after: Replication) -> Iterator[str]:
         if (one.output, one.kind) != (other.output, other.kind):
             yield f"section 'replication': output '{one.output}' is {one.kind} then, '{other.output}' {other.kind} now"
         for what in BOUNDS:
-            then, now = (each.bounds and getattr(each.bounds, what) for each in (one, other))
-            if (then is None) is not (now is None) or (then is not None and abs(then - now) > NEAR * then):
+            then, now = _bound(one.bounds, what), _bound(other.bounds, what)
+            if _apart(then, now):
                 bounds = f"{_shown(then)} then, {_shown(now)} now"
                 yield f"section 'replication': the bound of '{one.output}' ({what}) is {bounds}"
+
+
+def _bound(bounds: Bounds | None, what: str) -> float | None:
+    found: float | None = getattr(bounds, what, None)
+    return found
+
+
+def _apart(then: float | None, now: float | None) -> bool:
+    if then is None or now is None:
+        return then is not now
+    return abs(then - now) > NEAR * then
 
 
 def _shown(bound: float | None) -> str:
