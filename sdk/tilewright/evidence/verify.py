@@ -94,8 +94,8 @@ def _criteria(before: Replication, after: Replication) -> Iterator[str]:
 
 
 def _bound(bounds: Bounds | None, what: str) -> float | None:
-    found: float | None = getattr(bounds, what, None)
-    return found
+    bound: float | None = getattr(bounds, what, None)
+    return bound
 
 
 def _apart(then: float | None, now: float | None) -> bool:
