@@ -86,9 +86,9 @@ def _found(op: str, kernel: str, rows: Array, columns: Array, folder: Path) -> A
 
 
 KERNELS = [
-    ("Gemm", "WholeDense"), ("Gemm", "BareWholeDense"), ("dynamic", "WholeMatMul"),
+    ("Gemm", "WholeDense"), ("dynamic", "WholeMatMul"),
     ("dynamic", "BareWholeMatMul"), ("Conv", "WholeConv"),
-    ("Conv", "BareWholeConv"), ("RNN", "WholeRecurrent"),
+    ("RNN", "WholeRecurrent"),
 ]  # fmt: skip
 
 

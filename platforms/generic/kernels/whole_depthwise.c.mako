@@ -1,79 +1,74 @@
 <%
-h, w, line = k.h, k.w, k.line
-taps = line.length
+h, w = k.h, k.w
+taps = h.kernel * w.kernel
 products = [(kh, kw) for kh in range(h.kernel) for kw in range(w.kernel)]
+parts = [products[at:at + k.part] for at in range(0, taps, k.part)]
 %>\
 ${f.storage} void ${f.name}(${f.parameters})
 {
-    int32_t *const weights = (int32_t *)(void *)scratch, *const turned = weights + ${taps}, *const ring = turned + ${taps};
-    const tilewright_whole_axis down = {${h.kernel}, ${h.size}, ${h.dilation}, ${h.x_stride}}, across = {${w.kernel}, ${w.size}, ${w.dilation}, ${w.x_stride}};
-    for (int i = 0; i < ${k.span * k.reach}; i++) {
-        ring[i] = 0; /* columns outside of the image stay so */
-    }
-    for (int c = 0; c < ${k.channels}; c++) {
-        const float *const from = w + ${times("c", taps)}, *const image = x + ${times("c", k.x_channel)};
-        const tilewright_whole_line of_weights = tilewright_whole_line_of(weights, from, ${taps}, 1, ${line.bits}, ${line.share});
-        const uint64_t enough = (uint64_t)(of_weights.sizes + ${(taps << line.bits - line.share) + 2 * taps}u) << ${line.share + 20};
-        uint32_t tops[${k.span}] = {0};
-        int next = 0;
-        for (int oh = 0; oh < ${h.out}; oh++) {
-            const int top = ${plus(times("oh", h.stride), -h.pad)};
-            const int32_t *rows[${h.kernel}];
-            uint32_t largest = 0;
-            next = next > top ? next : top;
-            next = next > 0 ? next : 0;
-            for (; next < top + ${k.span} && next < ${h.size}; next++) {
-                int32_t *const to = ring + ${times(f"(next % {k.span})", k.reach)};
-                tops[next % ${k.span}] = tilewright_whole_line_of(to + ${w.pad}, image + ${times("next", h.x_stride)}, ${k.inside}, ${w.x_stride}, ${line.bits}, ${line.share}).top;
-            }
+    static const tilewright_whole_shape shape = {${h.kernel}, ${w.kernel}, ${h.dilation}, ${w.dilation}, ${h.size}, ${w.size}, ${h.x_stride}, ${w.x_stride}, 1, 1, ${taps}, ${k.margin}, ${k.bits}};
+    const tilewright_whole_weights weights = {w, tops, odd_at, odd, ${"b" if k.bias else "NULL"}};
+% if k.on_stack:
+    int32_t numbers[${h.kernel * k.reach}];
+% else:
+    int32_t *const numbers = (int32_t *)(void *)scratch;
+% endif
+    for (int at = 0; at < ${h.out * k.blocks}; at++) {
+        const int oh = at / ${k.blocks}, first = ${times(f"(at % {k.blocks})", k.block)}, many = first < ${w.out - k.block} ? ${k.block} : ${w.out} - first;
+        const int top = ${plus(times("oh", h.stride), -h.pad)}, base = ${plus(times("first", w.stride), -w.pad)};
+        const int from_column = base < 0 ? 0 : base, to_column = base < ${w.size - k.reach} ? base + ${k.reach} : ${w.size};
+        const int inside = from_column < to_column ? to_column - from_column : 0;
+        for (int i = 0; i < ${h.kernel * k.reach}; i++) {
+            numbers[i] = 0; /* what is outside of the image stays so */
+        }
+        for (int c = 0; c < ${k.channels}; c++) {
+            const float *const image = x + ${times("c", k.x_channel)};
+            const int32_t *const line = w + ${times("c", taps)};
+            float *to = y + ${times("(" + times("oh", w.out) + " + first)", k.channels)} + c;
+            tilewright_whole_window window = {image, top, base, 0u, ${taps}};
+            tilewright_whole_seen seen = {0u, 0};
             for (int kh = 0; kh < ${h.kernel}; kh++) {
                 const int row = top + ${times("kh", h.dilation)};
-                rows[kh] = row >= 0 && row < ${h.size} ? ring + ${times(f"(row % {k.span})", k.reach)} : NULL;
-                if (rows[kh] != NULL && tops[row % ${k.span}] > largest) {
-                    largest = tops[row % ${k.span}];
+                if (row >= 0 && row < ${h.size}) {
+                    tilewright_whole_look(&seen, image + ${times("row", h.x_stride)} + ${times("from_column", w.x_stride)}, inside, ${w.x_stride});
                 }
             }
-            /* rows of smaller numbers take smaller weights */
-            for (int tap = 0; tap < ${taps}; tap++) {
-                const int kh = tap / ${w.kernel}, row = top + ${times("kh", h.dilation)};
-                const uint32_t less = rows[kh] != NULL ? largest - tops[row % ${k.span}] : 31u;
-                const uint32_t size = weights[tap] < 0 ? 0u - (uint32_t)weights[tap] : (uint32_t)weights[tap];
-                const uint32_t left = less < 31u ? size >> less : 0u;
-                turned[tap] = weights[tap] < 0 ? -(int32_t)left : (int32_t)left;
-            }
+            window.top = seen.largest >> 24;
             for (int kh = 0; kh < ${h.kernel}; kh++) {
-                rows[kh] = rows[kh] != NULL ? rows[kh] : ring;
+                const int row = top + ${times("kh", h.dilation)};
+                if (row >= 0 && row < ${h.size}) {
+                    tilewright_whole_numbers(numbers + ${times("kh", k.reach)} + (from_column - base), image + ${times("row", h.x_stride)} + ${times("from_column", w.x_stride)}, inside, ${w.x_stride}, window.top, ${k.bits});
+                }
             }
-            const int ordinary = tilewright_whole_ordinary(largest, of_weights.top, ${line.bits});
-            const int exponent = (int)largest + (int)of_weights.top - ${252 + 2 * line.bits};
-            float *to = y + ${times("oh", w.out * k.channels)} + c;
-            for (int ow = 0; ow < ${w.out}; ow++) {
-                const int column = ${times("ow", w.stride)};
-                int64_t total = 0;
-                float v;
-% if k.unrolled:
-% for kh, kw in products:
-                total += (int64_t)rows[${kh}][${plus("column", kw * w.dilation)}] * turned[${kh * w.kernel + kw}];
+            const int exponent = (int)window.top + (int)tops[c] - ${250 + k.bits};
+            const int ordinary = tilewright_whole_ordinary(window.top, tops[c], 30);
+            const int32_t *from = numbers;
+            for (int ow = 0; ow < many; ow++) {
+                int64_t sum = ${taps // 2};
+% if taps <= k.unrolled:
+% for part in parts:
+                {
+                    int32_t few = tilewright_whole_high(from[${part[0][0] * k.reach + part[0][1] * w.dilation}], line[${part[0][0] * w.kernel + part[0][1]}]);
+% for kh, kw in part[1:]:
+                    few += tilewright_whole_high(from[${kh * k.reach + kw * w.dilation}], line[${kh * w.kernel + kw}]);
+% endfor
+                    sum += few;
+                }
 % endfor
 % else:
                 for (int kh = 0; kh < ${h.kernel}; kh++) {
-                    const int32_t *const numbers = rows[kh] + column, *const part = turned + ${times("kh", w.kernel)};
-% if k.unrolled_row:
-% for kw in range(w.kernel):
-                    total += (int64_t)numbers[${kw * w.dilation}] * part[${kw}];
-% endfor
-% else:
                     for (int kw = 0; kw < ${w.kernel}; kw++) {
-                        total += (int64_t)numbers[${times("kw", w.dilation)}] * part[kw];
+                        sum += tilewright_whole_high(from[${times("kh", k.reach)} + ${times("kw", w.dilation)}], line[${times("kh", w.kernel)} + kw]);
                     }
-% endif
                 }
 % endif
-                const uint64_t size = total < 0 ? (uint64_t)0 - (uint64_t)total : (uint64_t)total;
-                if (ordinary != 0 && (size >= enough || tilewright_whole_window_reaches(rows, turned, column, down, across, of_weights.sizes + ${2 * taps}u, ${line.share}, enough) != 0)) {
-                    v = tilewright_whole_biased(total, exponent, ${"b + c" if k.bias else "NULL"});
+                from += ${w.stride};
+                float v;
+                if (ordinary != 0 && (sum < 0 ? (uint64_t)0 - (uint64_t)sum : (uint64_t)sum) >= (uint64_t)${taps + 2} << ${k.margin}) {
+                    v = tilewright_whole_biased(sum, exponent, ${"b + c" if k.bias else "NULL"});
                 } else {
-                    v = tilewright_whole_window_exact(image, from, top, ${plus("column", -w.pad)}, down, across, largest != 255u && of_weights.top != 255u ? 1 : 0)${" + b[c]" if k.bias else ""};
+                    window.column = base + ${times("ow", w.stride)};
+                    v = tilewright_whole_settled(sum, exponent, ordinary, &shape, &window, &weights, c);
                 }
                 *to = ${k.clamp};
                 to += ${k.channels};

@@ -1,4 +1,7 @@
 /* The error function. */
+#if defined(__GNUC__)
+__attribute__((unused))
+#endif
 static inline uint32_t tilewright_whole_erf(uint32_t x)
 {
     const uint32_t sign = x & 0x80000000u, mantissa = tilewright_whole_mantissa(x);

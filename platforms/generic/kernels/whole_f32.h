@@ -13,6 +13,9 @@ static inline uint32_t tilewright_whole_bits(const float *at)
     return bits;
 }
 
+#if defined(__GNUC__)
+__attribute__((unused))
+#endif
 static inline int32_t tilewright_whole_load(const float *at)
 {
     int32_t value;
@@ -20,12 +23,18 @@ static inline int32_t tilewright_whole_load(const float *at)
     return value;
 }
 
+#if defined(__GNUC__)
+__attribute__((unused))
+#endif
 static inline void tilewright_whole_store(float *at, int32_t value)
 {
     (void)memcpy(TILEWRIGHT_WHOLE_AT(at), &value, sizeof value);
 }
 
 /* The bits of the largest of a row without its sign; of one that is no number where there is one. */
+#if defined(__GNUC__)
+__attribute__((unused))
+#endif
 static inline uint32_t tilewright_whole_largest(const float *row, int length)
 {
     uint32_t largest = 0;
@@ -37,6 +46,9 @@ static inline uint32_t tilewright_whole_largest(const float *row, int length)
 }
 
 /* A float times 2^(156 - top), `top` being the largest exponent of its row. What has none but 0 counts as zero. */
+#if defined(__GNUC__)
+__attribute__((unused))
+#endif
 static inline int32_t tilewright_whole_of(uint32_t bits, uint32_t top)
 {
     const uint32_t exponent = bits >> 23 & 255u, down = top - exponent;

@@ -17,6 +17,9 @@ typedef struct {
 } tilewright_whole_line;
 
 /* Floats `step` apart as whole numbers, in their own place perhaps; they stay as they are where one is not finite. */
+#if defined(__GNUC__)
+__attribute__((unused))
+#endif
 static inline tilewright_whole_line tilewright_whole_line_of(int32_t *to, const float *from, int length, int step, int bits, int share)
 {
     tilewright_whole_line line;
@@ -98,14 +101,18 @@ static inline float tilewright_whole_biased(int64_t sum, int exponent, const flo
 }
 
 /* A result of a rectifier, not above a positive float; what is no number stays so. */
+#if defined(__GNUC__)
+__attribute__((unused))
+#endif
 static inline float tilewright_whole_rectified(float value, uint32_t high)
 {
     uint32_t bits = tilewright_whole_bits(&value);
+    float limited;
     if (bits << 1 <= 0xFF000000u) {
         bits = bits >> 31 != 0u ? 0u : bits > high ? high : bits;
-        (void)memcpy(&value, &bits, sizeof value);
     }
-    return value;
+    (void)memcpy(&limited, &bits, sizeof limited);
+    return limited;
 }
 
 /* Whether floats with these exponents and their sums are far from the ends of what floats can be. */
@@ -116,6 +123,9 @@ static inline int tilewright_whole_ordinary(uint32_t top_a, uint32_t top_b, int 
 }
 
 /* The sum of products of two lines and of a bias, if any, where it is known well enough; 0 if not. */
+#if defined(__GNUC__)
+__attribute__((unused))
+#endif
 static inline int tilewright_whole_product(float *sum, const int32_t *a, tilewright_whole_line of_a, const int32_t *b, tilewright_whole_line of_b,
                                            int length, int bits, int share, const float *bias)
 {
@@ -131,6 +141,9 @@ static inline int tilewright_whole_product(float *sum, const int32_t *a, tilewri
 }
 
 /* A sum of products of floats in their order, from `sum` on; those with a 0 add nothing where all are finite. */
+#if defined(__GNUC__)
+__attribute__((unused))
+#endif
 static inline float tilewright_whole_exact(float sum, const float *a, int a_step, const float *b, int b_step, int length, int finite)
 {
     for (int i = 0; i < length; i++) {

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.platform import Array, Call, Clamp, Constant, DType, KernelMethods, Needs, Operands
-from tilewright.platforms.generic.kernels.dense_f32 import DenseF32, memory_order, weights_of
+from tilewright.platforms.generic.kernels.dense_f32 import DenseF32
 from tilewright.platforms.generic.kernels.elements import empty
 from tilewright.platforms.generic.kernels.float_text import clamp_text
 from tilewright.platforms.generic.kernels.product_f32 import refused
@@ -68,79 +68,10 @@ class WholeProductContext:
     clamp: str
 
 
-@PLATFORM.kernel(
-    "Gemm", "MatMul", types="f32, f32, f32? -> f32", template="whole_product.c.mako", layout=("rows", "default"),
-    sources=SOURCES, numerics="1e-5", preference=30, requires=Needs(lacks=("fpu",)),
-)  # fmt: skip
-class WholeDense(KernelMethods):
-    """Rows times the columns of a constant matrix, which lie one after the other."""
-
-    def accepts(self, call: Call) -> str | None:
-        """What the float kernel takes."""
-        return DENSE.accepts(call) or empty(call) or too_long(call.shape(0)[-1])
-
-    def constants(self, operands: Operands) -> tuple[Constant, ...]:
-        """Columns in the order in which rows lie in memory; bias with beta applied."""
-        call = operands.call
-        weights, layout = weights_of(call), operands.layout(call.tensor(0))
-        if not layout.is_default:
-            weights = weights[memory_order(layout)]
-        bias = (one for one in DENSE.constants(operands) if one.name == "bias")
-        return (Constant("w", DType.F32, np.ascontiguousarray(weights.T).reshape(-1)), *bias)
-
-    def scratch(self, operands: Operands) -> int:
-        """Some rows and a column."""
-        return _dense(operands.call).line.size_bytes
-
-    def cost(self, call: Call) -> float:
-        """Nine instructions a product, and what becomes whole numbers."""
-        return cost(_dense(call))
-
-    def context(self, operands: Operands) -> WholeProductContext:
-        """Rows one behind the other, columns too."""
-        return _dense(operands.call)
-
-
-@PLATFORM.kernel(
-    "Gemm", "MatMul", types="f32, f32, f32? -> f32", template="whole_product_bare.c.mako", layout=("rows", "default"),
-    sources=BARE, numerics="1e-5", preference=28, requires=Needs(lacks=("fpu",)),
-)  # fmt: skip
-class BareWholeDense(KernelMethods):
-    """The same without scratch: rows and columns become whole numbers at every product."""
-
-    def accepts(self, call: Call) -> str | None:
-        """What the float kernel takes."""
-        return WHOLE.accepts(call)
-
-    def constants(self, operands: Operands) -> tuple[Constant, ...]:
-        """Columns and the exponent of the largest of each; bias."""
-        columns, *bias = WHOLE.constants(operands)
-        return (columns, tops_of(columns.values.reshape(-1, operands.call.shape(0)[-1])), *bias)
-
-    def cost(self, call: Call) -> float:
-        """Of every product."""
-        return 50.0 * call.outputs[0].elements * call.shape(0)[-1]
-
-    def context(self, operands: Operands) -> WholeProductContext:
-        """Rows one behind the other, columns too."""
-        return _dense(operands.call)
-
-
-WHOLE = WholeDense()
-
-
 def tops_of(lines: Array) -> Constant:
     """The exponent of the largest of every line, as it stands in floats."""
     bits = np.abs(np.ascontiguousarray(lines, np.float32)).view(np.uint32).max(1)
     return Constant("tops", DType.U8, (bits >> 23).astype(np.uint8))
-
-
-def _dense(call: Call) -> WholeProductContext:
-    depth, columns = call.shape(0)[-1], call.outputs[0].shape[-1]
-    rows = call.tensor(0).elements // depth
-    product = TwoOperands((), rows, depth, columns, depth, 1, 1, depth, columns, 1)
-    bias = "bias[n]" if 2 in call.constants else ""
-    return WholeProductContext(line_of(depth, rows), product, "w", bias, limited("v", call.node.clamp))
 
 
 @PLATFORM.kernel(

@@ -1,4 +1,7 @@
 /* 1 / (1 + exp(-x)). */
+#if defined(__GNUC__)
+__attribute__((unused))
+#endif
 static inline uint32_t tilewright_whole_sigmoid(uint32_t x)
 {
     const tilewright_whole_turn turn = tilewright_whole_turns(x);
