@@ -19,7 +19,7 @@ from tilewright.plan.execute import run
 from tilewright.plugins import kernels_of, platform
 
 RNG = np.random.default_rng(5)
-PRODUCTS = ("Conv", "Gemm", "MatMul")
+SEVERAL = ("Conv", "Gemm", "MatMul", "DynamicQuantizeLinear")
 Networks = Iterator[tuple[str, str, onnx.ModelProto]]
 
 
@@ -126,7 +126,8 @@ def networks() -> Networks:
     for stride, dilation, groups in ((1, 1, 1), (2, 1, 2), (2, 2, 1), (3, 1, 4)):
         yield f"up_{stride}{dilation}{groups}", "TransposedSumCodes", transposed(stride, dilation, groups)
     yield "joined", "RequantiseReal", joined()
-    yield "dynamic", "DynamicCodes", dynamic()
+    yield "alone_dynamic", "DynamicCodes", dynamic()
+    yield "alone_dynamic_whole", "WholeCodes", dynamic()
 
 
 def test_every_integer_kernel_computes_the_semantics(tmp_path: Path) -> None:
@@ -135,8 +136,8 @@ def test_every_integer_kernel_computes_the_semantics(tmp_path: Path) -> None:
     expected: list[tuple[Array, ...]] = []
     for name, kernel, proto in networks():
         model = load_and_pass(proto, name)
-        alone = name.startswith("four_")  # others hold such weights in bytes, and come first
-        kernels = [k for k in kernels_of(generic) if k.name == kernel or k.op not in PRODUCTS or not alone]
+        alone = name.startswith(("four_", "alone_"))  # others come first, which hold such weights in bytes
+        kernels = [k for k in kernels_of(generic) if k.name == kernel or k.op not in SEVERAL or not alone]
         placed = place(model, generic, kernels)
         assert kernel in {instruction.kernel.name for instruction in placed.plan.instructions}, name
         runs = [[feeds_for(model, seed)[key] for key in model.inputs] for seed in range(3)]

@@ -1,6 +1,6 @@
 static void ${f.name}(${f.parameters})
 {
-    for (int row = 0; row < ${k.rows}; row++) {
+    for (int row = ${k.first}; row < ${k.end}; row++) {
         const float *const from = x + row * ${k.length};
         float *const to = y + row * ${k.length};
         const uint32_t top = tilewright_softmax_top(from, ${k.length});

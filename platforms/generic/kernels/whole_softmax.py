@@ -12,15 +12,18 @@ from tilewright.platforms.generic.platform import PLATFORM
 
 @dataclass(frozen=True)
 class WholeSoftmaxContext:
-    """`rows` of `length` elements."""
+    """Rows of `length` elements; the loop runs from `first` to `end`, C both."""
 
-    rows: int
+    first: str
+    end: str
     length: int
 
 
+SOURCES = ["fixed.h", "fixed_reciprocal.h", "fixed_power.h", "whole_f32.h", "whole_softmax.h"]
+
+
 @PLATFORM.kernel(
-    "Softmax", types="f32 -> f32", template="whole_softmax.c.mako", numerics="1e-6", preference=6,
-    sources=["fixed.h", "fixed_reciprocal.h", "fixed_power.h", "whole_f32.h", "whole_softmax.h"],
+    "Softmax", types="f32 -> f32", template="whole_softmax.c.mako", numerics="1e-6", preference=6, sources=SOURCES,
     requires=Needs(lacks=("fpu",)),
 )  # fmt: skip
 class WholeSoftmax(KernelMethods):
@@ -44,4 +47,4 @@ class WholeSoftmax(KernelMethods):
     def context(self, operands: Operands) -> WholeSoftmaxContext:
         """Extents."""
         length = operands.call.shape(0)[softmax_axis(operands.call)]
-        return WholeSoftmaxContext(operands.call.tensor(0).elements // length, length)
+        return WholeSoftmaxContext("0", str(operands.call.tensor(0).elements // length), length)

@@ -14,6 +14,7 @@ from tilewright.memory.placed import PlacedPlan
 from tilewright.model import Array
 from tilewright.options import RunOptions
 from tilewright.plan.guards import guards_of, skipped
+from tilewright.plan.liveness import Storage
 from tilewright.plan.plan import ExecutionPlan, caller_of
 from tilewright.report.build import LayerReport, Report
 from tilewright.report.costs import with_slow
@@ -208,12 +209,13 @@ def results_of(placed: PlacedPlan) -> tuple[LayerResult, ...]:
     """Every result of the plan that lies in the network's own memory, in the order of instructions."""
     plan = placed.plan
     results = []
-    last = {slot: storage.last for storage in placed.storages for slot in storage.members}
+    own = {slot: storage for storage in placed.storages for slot in storage.members}
     during = {index: high - 1 for low, high in plan.sittings for index in range(low, high)}
     for instruction in plan.instructions:
         for slot in instruction.outputs:
             tensor = plan.slots[slot].tensor
-            if instruction.index in during and last.get(slot, -1) < during[instruction.index]:
+            end = during.get(instruction.index)
+            if end is not None and not _stays(plan, slot, instruction.index, end, own):
                 continue  # others may have its bytes when the call ends
             for offsets, symbol in ((placed.slot_offsets, ""), (placed.state_offsets, STATE)):
                 if slot in offsets:
@@ -221,6 +223,21 @@ def results_of(placed: PlacedPlan) -> tuple[LayerResult, ...]:
                     entry = DumpEntry(behind, tensor.name, offsets[slot], tensor.size_bytes, symbol)
                     results.append(LayerResult(instruction.index, slot, entry))
     return tuple(results)
+
+
+def _stays(plan: ExecutionPlan, slot: int, made: int, end: int, own: Mapping[int, Storage]) -> bool:
+    """Whether nothing takes a slot's bytes between instruction `made` and the end of its sitting: no other storage, and
+    no result that is written over it."""
+    if slot not in own or own[slot].last < end:
+        return False
+    behind = {output for each in plan.instructions[made + 1 : end + 1] for output in each.outputs}
+    return all(_root(plan, other) == _root(plan, slot) for other in own[slot].members if other in behind)
+
+
+def _root(plan: ExecutionPlan, slot: int) -> int:
+    """The slot whose bytes a view shows, or the slot itself."""
+    storage = plan.slots[slot].storage
+    return slot if storage is None else _root(plan, storage[0])
 
 
 def compare_layers(
