@@ -17,6 +17,9 @@ SHAPES = {
     "pair": ((3, 2, 16), (3, 16, 2)),
     "bytes": ((6, 33), (33, 18)),
     "ties": ((5, 64), (64, 9)),
+    "few_bytes": ((6, 5), (5, 18)),
+    "few_ties": ((5, 8), (8, 9)),
+    "sixteen_of_eight": ((2, 16, 8), (2, 8, 16)),
 }
 TURNED = {
     "heads": ((5, 3, 8), (1, 0, 2), (6, 3, 8), (1, 2, 0)),
@@ -45,7 +48,7 @@ def products(real: bool = False) -> Network:
 
 
 def _inputs(network: Network, name: str, left: tuple[int, ...], right: tuple[int, ...], real: bool) -> None:
-    kind = np.float32 if real else np.uint8 if name == "bytes" else np.int8
+    kind = np.float32 if real else np.uint8 if name.endswith("bytes") else np.int8
     network.inputs[f"{name}_a"], network.inputs[f"{name}_b"] = (left, kind), (right, kind)
     network.outputs[f"{name}_y"] = kind
 
@@ -56,8 +59,8 @@ def _product(network: Network, name: str, depth: int, left: str, right: str) -> 
     if kind is np.float32:
         network.nodes.append(helper.make_node("MatMul", [left, right], [f"{name}_y"], name))
         return
-    scale = 2.0**6 if name == "ties" else 73.0 * 73.0 * float(np.sqrt(depth)) / 60.0
-    zeros = {"rows_of_one": (-128, 0), "ties": (5, 0)}.get(name, (3, -7))
+    scale = 2.0**6 if name.endswith("ties") else 73.0 * 73.0 * float(np.sqrt(depth)) / 60.0
+    zeros = {"rows_of_one": (-128, 0), "ties": (5, 0), "few_ties": (5, 0)}.get(name, (3, -7))
     offset = 128 if kind is np.uint8 else 0
     operands = []
     for source, letter, zero in ((left, "a", zeros[0]), (right, "b", zeros[1])):

@@ -13,7 +13,6 @@ from tilewright.operators import conv_window
 from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands
 from tilewright.platforms.cortex_m.kernels import matrix_i8, mve_product, product_i8
 from tilewright.platforms.cortex_m.kernels.integer_product import zeros_of
-from tilewright.platforms.cortex_m.kernels.mve import VECTOR
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels import integer_product as portable
 
@@ -176,7 +175,7 @@ class IntegerConvMve(KernelMethods):
     def scratch(self, operands: Operands) -> int:
         """Gathered windows, packed channels, their starts, and a window."""
         *_, last = self._at(operands.call)
-        return last + depth_of(operands.call) + -depth_of(operands.call) % VECTOR
+        return last + mve_product.copied_bytes(depth_of(operands.call))
 
     def cost(self, call: Call) -> float:
         """Some half an instruction a product."""
@@ -189,7 +188,7 @@ class IntegerConvMve(KernelMethods):
 
     def _at(self, call: Call) -> tuple[int, ...]:
         whole = self._chunk(call) + -self._chunk(call) % mve_product.EIGHT
-        packed = gathered_bytes(call) + whole * (depth_of(call) + -depth_of(call) % VECTOR)
+        packed = gathered_bytes(call) + whole * mve_product.column_bytes(depth_of(call))
         return gathered_bytes(call), packed, packed + 4 * whole
 
     def _chunk(self, call: Call) -> int:

@@ -25,7 +25,7 @@ static void ${f.name}(${f.parameters})
                 const int n = channel < ${k.channels - k.chunk} ? channel : ${k.channels - k.chunk};
                 int32_t *const to = y + (image * ${k.channels} + n) * ${image} + first;
                 tilewright_product_columns(${weights} + n * ${k.depth}, packed, starts, &p);
-                tilewright_product_lines_sums((const int8_t *)windows, packed, starts, (int8_t *)windows + ${k.at[2]}, (int8_t *)to, 0, &p);
+                tilewright_product_lines${"_short" if k.depth <= 8 else ""}_sums((const int8_t *)windows, packed, starts, (int8_t *)windows + ${k.at[2]}, (int8_t *)to, 0, &p);
             }
         }
     }

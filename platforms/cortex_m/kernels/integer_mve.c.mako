@@ -16,6 +16,6 @@ ${p.indent}for (int column = 0; column < ${p.columns}; column += ${k.chunk}) {
 ${p.indent}    const int n = column < ${p.columns - k.chunk} ? column : ${p.columns - k.chunk};
 ${p.indent}    int32_t *const to = ${p.place("y")} + n * ${p.y_column};
 ${p.indent}    tilewright_product_columns(${b} + n * ${p.b_column}, packed, starts, &p);
-${p.indent}    tilewright_product_lines_sums(${a}, packed, starts, packed + ${k.at[1]}, (int8_t *)to, 0, &p);
+${p.indent}    tilewright_product_lines${"_short" if p.depth <= 8 else ""}_sums(${a}, packed, starts, packed + ${k.at[1]}, (int8_t *)to, 0, &p);
 ${p.indent}}
 }

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from tilewright.numerics import C_TYPES, SHIFTS
 from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands
 from tilewright.platforms.cortex_m.kernels import matrix_i8, mve_product, product_i8
-from tilewright.platforms.cortex_m.kernels.mve import VECTOR
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels import integer_product as portable
 from tilewright.platforms.generic.kernels.two_operands import TwoOperands, two_operands
@@ -116,7 +115,7 @@ class IntegerProductMve(KernelMethods):
         """Packed columns, their starts and a row."""
         product = two_operands(operands)
         _, packed, starts = mve_product.parts_of(product)
-        return packed + starts + product.depth + -product.depth % VECTOR
+        return packed + starts + mve_product.copied_bytes(product.depth)
 
     def cost(self, call: Call) -> float:
         """That of the product of codes."""

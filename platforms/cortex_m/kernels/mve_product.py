@@ -15,15 +15,16 @@ from tilewright.platforms.generic.kernels.two_operands import TwoOperands, opera
 
 @dataclass(frozen=True)
 class ProductWork(Work):
-    """Steps of sixteen inputs and eight columns, and those blocks; rows; packed inputs."""
+    """Steps of sixteen inputs and eight columns, those of up to eight inputs, and those blocks; rows; packed inputs."""
 
     steps: float
+    short_steps: float
     blocks: float
     rows: float
     packed: float
 
 
-PRICES = ProductWork(steps=19.0, blocks=55.0, rows=40.0, packed=1.0)
+PRICES = ProductWork(steps=19.0, short_steps=17.0, blocks=45.0, rows=75.0, packed=4.0)
 """Instructions for one unit of each kind of work."""
 MOST_COLUMNS = 16
 """Columns that are packed at a time."""
@@ -45,11 +46,26 @@ class ProductContext:
     y_type: str
 
 
+def is_short(depth: int) -> bool:
+    """True for columns of up to eight inputs, which take eight bytes each."""
+    return depth <= EIGHT
+
+
+def column_bytes(depth: int) -> int:
+    """Bytes of a packed column."""
+    return EIGHT if is_short(depth) else depth + -depth % VECTOR
+
+
+def copied_bytes(depth: int) -> int:
+    """Bytes of a copied row; one of few inputs lies in a vector."""
+    return 0 if is_short(depth) else column_bytes(depth)
+
+
 def parts_of(product: TwoOperands) -> tuple[int, int, int]:
     """Columns at a time, bytes of their packed form, those of their starts."""
     chunk = product_i8.chunk_of(product.columns, MOST_COLUMNS, EIGHT)
     whole = chunk + -chunk % EIGHT
-    return chunk, whole * (product.depth + -product.depth % VECTOR), 4 * whole
+    return chunk, whole * column_bytes(product.depth), 4 * whole
 
 
 def product_cost(call: Call) -> float:
@@ -59,7 +75,8 @@ def product_cost(call: Call) -> float:
     chunks = -(-product.columns // chunk)
     blocks = chunks * product.rows * starts / (4 * EIGHT)
     work = ProductWork(
-        steps=blocks * -(-product.depth // VECTOR),
+        steps=0.0 if is_short(product.depth) else blocks * -(-product.depth // VECTOR),
+        short_steps=blocks if is_short(product.depth) else 0.0,
         blocks=blocks,
         rows=chunks * product.rows,
         packed=chunks * packed,
@@ -86,7 +103,7 @@ class ProductMve(KernelMethods):
         """Packed columns, their starts and a row."""
         product = two_operands(operands)
         _, packed, starts = parts_of(product)
-        return packed + starts + product.depth + -product.depth % VECTOR
+        return packed + starts + copied_bytes(product.depth)
 
     def cost(self, call: Call) -> float:
         """Work at the prices of its kinds."""
@@ -98,6 +115,7 @@ class ProductMve(KernelMethods):
         chunk, packed, starts = parts_of(product)
         shape = product_i8.shape_of(operands, chunk)
         types = (C_TYPES[tensor.dtype] for tensor in (call.tensor(0), call.tensor(1), call.outputs[0]))
-        form = "_exact" if product_i8.exact_form(call) is not None else ""
+        form = "_short" if is_short(product.depth) else ""
+        form += "_exact" if product_i8.exact_form(call) is not None else ""
         signed = tuple(number & 0xFF if number >= 1 << 31 else number for number in shape)
         return ProductContext(product, chunk, packed, packed + starts, form, signed, *types)

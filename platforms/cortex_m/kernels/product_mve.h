@@ -1,9 +1,14 @@
 /* Matrix products of two operands of the run time with vectors: some columns of the right-hand side are packed in eights,
- * then every row is multiplied by eight of them at a time. Sums are over plain codes; the starts of a column and of a row
+ * then every row is multiplied by eight of them at a time. Columns of up to eight inputs take eight bytes each, and a row of
+ * them, read once, has zeros beside the next column's. Sums are over plain codes; the starts of a column and of a row
  * hold what the other operand's zero point takes off. It brings tilewright_product_columns, tilewright_product_lines,
- * tilewright_product_lines_exact and tilewright_product_lines_sums, and takes a tilewright_product_vectors. */
+ * tilewright_product_lines_exact and tilewright_product_lines_sums, those of few inputs with _short before the form, and takes a
+ * tilewright_product_vectors. */
+#define TILEWRIGHT_SHORT 1 /* up to eight inputs */
 #define TILEWRIGHT_EXACT 32 /* codes by tilewright_product_exact */
 #define TILEWRIGHT_SUMS 64 /* the sums themselves, of 32 bits; no codes are read */
+
+#define TILEWRIGHT_SHORT_COLUMN(sum) "vldrb.8 q1, [%[w]], #8\n\tvmladav.s8 %[" sum "], %q[x], q1\n\t"
 
 /* Steps count bytes: `line` from row to row or column to column, `step` from input to input. `flip` makes signed codes of
  * unsigned ones, `zero` is the zero point of the signed ones. */
@@ -42,7 +47,9 @@ TILEWRIGHT_MVE void tilewright_product_columns(
     const int8_t *b, int8_t *to, int32_t *starts, const tilewright_product_vectors *p)
 {
     const int steps = (p->depth + 15) / 16;
-    const uint16x8_t places = vmulq_n_u16(vidupq_n_u16(0, 1), 16);
+    const int line = p->depth > 8 ? 16 : 8;
+    const mve_pred16_t whole = vctp8q((uint32_t)line);
+    const uint16x8_t places = vmulq_n_u16(vidupq_n_u16(0, 1), (uint16_t)line);
     const uint16x8_t from = vmulq_n_u16(vidupq_n_u16(0, 1), (uint16_t)p->b_line);
     for (int first = 0; first < p->columns; first += 8) {
         const int columns = p->columns - first < 8 ? p->columns - first : 8;
@@ -51,12 +58,12 @@ TILEWRIGHT_MVE void tilewright_product_columns(
             for (int n = 0; n < columns; n++) {
                 for (int i = 0; i < steps; i++) {
                     const int8_t *const inputs = at + n * p->b_line + 16 * i * p->b_step;
-                    vstrbq_s8(to + 128 * i + 16 * n, tilewright_product_inputs(inputs, p->b_step, p->depth - 16 * i, p->b_flip));
+                    vstrbq_p_s8(to + 128 * i + line * n, tilewright_product_inputs(inputs, p->b_step, p->depth - 16 * i, p->b_flip), whole);
                 }
             }
         } else {
             const mve_pred16_t there = vctp16q((uint32_t)columns);
-            for (int i = 0; i < 16 * steps; i++) {
+            for (int i = 0; i < line * steps; i++) {
                 int16x8_t codes = vdupq_n_s16(0);
                 if (i < p->depth) {
                     codes = vldrbq_gather_offset_z_s16(at + i * p->b_step, from, there);
@@ -68,12 +75,57 @@ TILEWRIGHT_MVE void tilewright_product_columns(
         for (int n = 0; n < columns; n++) {
             int32_t sum = -p->depth * p->b_zero;
             for (int i = 0; i < steps; i++) {
-                sum = vaddvaq_s8(sum, vldrbq_s8(to + 128 * i + 16 * n));
+                sum = vaddvaq_s8(sum, vldrbq_z_s8(to + 128 * i + line * n, whole));
             }
             *starts++ = -p->a_zero * sum;
         }
-        to += 128 * steps;
+        to += 8 * line * steps;
     }
+}
+
+/* Eight sums of a row, of up to eight inputs in a vector, or of `x` up to `end`. */
+TILEWRIGHT_MVE_INTO int32x4x2_t tilewright_product_sums(
+    const int form, const int8_t *x, const int8_t *end, int8x16_t only, const int8_t **packed)
+{
+    const int8_t *w = *packed;
+    int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0, s4 = 0, s5 = 0, s6 = 0, s7 = 0;
+    if ((form & TILEWRIGHT_SHORT) != 0) {
+        __asm__ volatile(
+            TILEWRIGHT_SHORT_COLUMN("s0") TILEWRIGHT_SHORT_COLUMN("s1") TILEWRIGHT_SHORT_COLUMN("s2")
+            TILEWRIGHT_SHORT_COLUMN("s3") TILEWRIGHT_SHORT_COLUMN("s4") TILEWRIGHT_SHORT_COLUMN("s5")
+            TILEWRIGHT_SHORT_COLUMN("s6") TILEWRIGHT_SHORT_COLUMN("s7")
+            : [s0] "=&Te"(s0), [s1] "=&Te"(s1), [s2] "=&Te"(s2), [s3] "=&Te"(s3), [s4] "=&Te"(s4), [s5] "=&Te"(s5),
+              [s6] "=&Te"(s6), [s7] "=&Te"(s7), [w] "+r"(w)
+            : [x] "t"(only)
+            : "memory", "q1");
+    } else {
+        __asm__ volatile(
+            "1:\n\tvldrb.8 q0, [%[x]], #16\n\t"
+            TILEWRIGHT_MVE_COLUMN("s0") TILEWRIGHT_MVE_COLUMN("s1") TILEWRIGHT_MVE_COLUMN("s2")
+            TILEWRIGHT_MVE_COLUMN("s3") TILEWRIGHT_MVE_COLUMN("s4") TILEWRIGHT_MVE_COLUMN("s5")
+            TILEWRIGHT_MVE_COLUMN("s6") TILEWRIGHT_MVE_COLUMN("s7")
+            "cmp %[x], %[end]\n\tbne 1b\n\t"
+            : [s0] "+Te"(s0), [s1] "+Te"(s1), [s2] "+Te"(s2), [s3] "+Te"(s3), [s4] "+Te"(s4), [s5] "+Te"(s5),
+              [s6] "+Te"(s6), [s7] "+Te"(s7), [x] "+r"(x), [w] "+r"(w)
+            : [end] "r"(end)
+            : "cc", "memory", "q0", "q1");
+    }
+    *packed = w;
+    int32x4x2_t sums;
+    sums.val[0] = tilewright_mve_four(s0, s1, s2, s3);
+    sums.val[1] = tilewright_mve_four(s4, s5, s6, s7);
+    return sums;
+}
+
+/* Codes by tilewright_product_exact, before their limits. */
+TILEWRIGHT_MVE_INTO int32x4_t tilewright_product_exact_four(int32x4_t four, const int32_t *codes)
+{
+    int32_t sums[4];
+    vst1q_s32(sums, four);
+    for (int i = 0; i < 4; i++) {
+        sums[i] = tilewright_product_exact(sums[i], codes);
+    }
+    return vld1q_s32(sums);
 }
 
 /* Every row times the packed columns; `copy` takes a row that vectors do not read where it lies. The codes of the results
@@ -82,20 +134,26 @@ TILEWRIGHT_MVE_INTO void tilewright_product_all(
     const int form, const int8_t *a, const int8_t *packed, const int32_t *starts,
     int8_t *copy, int8_t *y, const int32_t *codes, const tilewright_product_vectors *p)
 {
+    const bool sums_alone = (form & TILEWRIGHT_SUMS) != 0, exact = (form & TILEWRIGHT_EXACT) != 0;
     const int steps = (p->depth + 15) / 16;
-    const int32x4_t low = vdupq_n_s32(form == TILEWRIGHT_SUMS ? 0 : codes[2]);
-    const int32x4_t high = vdupq_n_s32(form == TILEWRIGHT_SUMS ? 0 : codes[3]);
-    const uint32x4_t places = vmulq_n_u32(vidupq_n_u32(0, 1), (uint32_t)p->y_step);
+    const int32x4_t low = vdupq_n_s32(sums_alone ? 0 : codes[2]);
+    const int32x4_t high = vdupq_n_s32(sums_alone ? 0 : codes[3]);
+    const int32x4_t multiplier = vdupq_n_s32(sums_alone ? 0 : codes[4]);
+    const int32_t addend = sums_alone ? 0 : codes[0], left = sums_alone ? 0 : -codes[1];
     for (int row = 0; row < p->rows; row++) {
         const int8_t *x = a + row * p->a_line;
-        if (p->a_step != 1 || p->a_flip || p->depth % 16) {
+        int8x16_t only = vdupq_n_s8(0);
+        int32_t own = 0;
+        if ((form & TILEWRIGHT_SHORT) != 0) {
+            only = tilewright_product_inputs(x, p->a_step, p->depth, p->a_flip);
+            own = vaddvq_s8(only);
+        } else if (p->a_step != 1 || p->a_flip || p->depth % 16) {
             for (int i = 0; i < p->depth; i += 16) {
                 vstrbq_s8(copy + i, tilewright_product_inputs(x + i * p->a_step, p->a_step, p->depth - i, p->a_flip));
             }
             x = copy;
         }
-        int32_t own = 0;
-        for (int i = 0; i < steps && p->b_zero; i++) {
+        for (int i = 0; (form & TILEWRIGHT_SHORT) == 0 && i < steps && p->b_zero; i++) {
             own = vaddvaq_s8(own, vldrbq_s8(x + 16 * i));
         }
         own *= -p->b_zero;
@@ -103,52 +161,36 @@ TILEWRIGHT_MVE_INTO void tilewright_product_all(
         const int8_t *const end = x + 16 * steps;
         int8_t *to = y + row * p->y_line;
         for (int n = 0; n < p->columns; n += 8) {
-            const int32_t *const start = starts + n;
-            int32_t s0 = start[0] + own, s1 = start[1] + own, s2 = start[2] + own, s3 = start[3] + own;
-            int32_t s4 = start[4] + own, s5 = start[5] + own, s6 = start[6] + own, s7 = start[7] + own;
-            const int8_t *from = x;
-            __asm__ volatile(
-                "1:\n\tvldrb.8 q0, [%[x]], #16\n\t"
-                TILEWRIGHT_MVE_COLUMN("s0") TILEWRIGHT_MVE_COLUMN("s1") TILEWRIGHT_MVE_COLUMN("s2")
-                TILEWRIGHT_MVE_COLUMN("s3") TILEWRIGHT_MVE_COLUMN("s4") TILEWRIGHT_MVE_COLUMN("s5")
-                TILEWRIGHT_MVE_COLUMN("s6") TILEWRIGHT_MVE_COLUMN("s7")
-                "cmp %[x], %[end]\n\tbne 1b\n\t"
-                : [s0] "+Te"(s0), [s1] "+Te"(s1), [s2] "+Te"(s2), [s3] "+Te"(s3), [s4] "+Te"(s4), [s5] "+Te"(s5),
-                  [s6] "+Te"(s6), [s7] "+Te"(s7), [x] "+r"(from), [w] "+r"(w)
-                : [end] "r"(end)
-                : "cc", "memory", "q0", "q1");
-            int32x4_t first = tilewright_mve_four(s0, s1, s2, s3);
-            int32x4_t second = tilewright_mve_four(s4, s5, s6, s7);
-            const uint32_t columns = (uint32_t)(p->columns - n);
-            if (form == TILEWRIGHT_SUMS) {
-                vstrwq_scatter_offset_p_s32((int32_t *)(void *)to, places, first, vctp32q(columns));
-                vstrwq_scatter_offset_p_s32(
-                    (int32_t *)(void *)(to + 4 * p->y_step), places, second, vctp32q(columns > 4 ? columns - 4 : 0));
-                to += 8 * p->y_step;
+            const int32x4x2_t sums = tilewright_product_sums(form, x, end, only, &w);
+            int32x4_t first = vaddq_s32(vaddq_n_s32(sums.val[0], own), vldrwq_s32(starts + n));
+            int32x4_t second = vaddq_s32(vaddq_n_s32(sums.val[1], own), vldrwq_s32(starts + n + 4));
+            if (exact) {
+                first = tilewright_product_exact_four(first, codes);
+                second = tilewright_product_exact_four(second, codes);
+            } else if (!sums_alone) {
+                first = vshlq_r_s32(vaddq_n_s32(vmulhq_s32(first, multiplier), addend), left);
+                second = vshlq_r_s32(vaddq_n_s32(vmulhq_s32(second, multiplier), addend), left);
+            }
+            if (!sums_alone) {
+                first = vminq_s32(vmaxq_s32(first, low), high);
+                second = vminq_s32(vmaxq_s32(second, low), high);
+            }
+            if (!sums_alone && p->y_step == 1 && n + 8 <= p->columns) {
+                vstrbq_s32(to, first);
+                vstrbq_s32(to + 4, second);
+                to += 8;
                 continue;
             }
-            if (form == TILEWRIGHT_EXACT) {
-                int32_t sums[8];
-                vst1q_s32(sums, first);
-                vst1q_s32(sums + 4, second);
-                for (int i = 0; i < 8; i++) {
-                    sums[i] = tilewright_product_exact(sums[i], codes);
-                }
-                first = vminq_s32(vmaxq_s32(vld1q_s32(sums), low), high);
-                second = vminq_s32(vmaxq_s32(vld1q_s32(sums + 4), low), high);
+            const uint32_t columns = (uint32_t)(p->columns - n);
+            const mve_pred16_t near = vctp32q(columns);
+            const mve_pred16_t far = vctp32q(columns > 4 ? columns - 4 : 0);
+            const uint32x4_t places = vmulq_n_u32(vidupq_n_u32(0, 1), (uint32_t)p->y_step);
+            if (sums_alone) {
+                vstrwq_scatter_offset_p_s32((int32_t *)(void *)to, places, first, near);
+                vstrwq_scatter_offset_p_s32((int32_t *)(void *)(to + 4 * p->y_step), places, second, far);
             } else {
-                const int32x4_t addend = vdupq_n_s32(codes[0]);
-                const int32x4_t multiplier = vdupq_n_s32(codes[4]);
-                const int32x4_t left = vdupq_n_s32(-codes[1]);
-                first = tilewright_mve_codes(first, multiplier, addend, left, low, high);
-                second = tilewright_mve_codes(second, multiplier, addend, left, low, high);
-            }
-            if (p->y_step == 1) {
-                vstrbq_p_s32(to, first, vctp32q(columns));
-                vstrbq_p_s32(to + 4, second, vctp32q(columns > 4 ? columns - 4 : 0));
-            } else {
-                vstrbq_scatter_offset_p_s32(to, places, first, vctp32q(columns));
-                vstrbq_scatter_offset_p_s32(to + 4 * p->y_step, places, second, vctp32q(columns > 4 ? columns - 4 : 0));
+                vstrbq_scatter_offset_p_s32(to, places, first, near);
+                vstrbq_scatter_offset_p_s32(to + 4 * p->y_step, places, second, far);
             }
             to += 8 * p->y_step;
         }
@@ -165,3 +207,6 @@ TILEWRIGHT_MVE_INTO void tilewright_product_all(
 TILEWRIGHT_PRODUCT_LINES(, 0)
 TILEWRIGHT_PRODUCT_LINES(_exact, TILEWRIGHT_EXACT)
 TILEWRIGHT_PRODUCT_LINES(_sums, TILEWRIGHT_SUMS)
+TILEWRIGHT_PRODUCT_LINES(_short, TILEWRIGHT_SHORT)
+TILEWRIGHT_PRODUCT_LINES(_short_exact, TILEWRIGHT_SHORT | TILEWRIGHT_EXACT)
+TILEWRIGHT_PRODUCT_LINES(_short_sums, TILEWRIGHT_SHORT | TILEWRIGHT_SUMS)
