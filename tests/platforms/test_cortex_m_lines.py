@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from board_layers import DEPTHWISE, EXTREMES, ODD_DEPTHWISE, Layer, Network, check, check_network, kernels
+from board_layers import (
+    DEPTHWISE,
+    EXTREMES,
+    ODD_DEPTHWISE,
+    Layer,
+    Network,
+    board_or_skip,
+    check,
+    check_network,
+    kernels,
+)
+from tilewright.cli import main
 
 BOARD = "qemu_mps3_an547"
 KERNEL = "DepthwiseLinesMve"
@@ -27,6 +39,16 @@ def test_lines_of_weights_of_nine_bits(tmp_path: Path) -> None:
     layers = [replace(layer, name=f"{layer.name}_{zero}", w_zero=zero) for layer in LINES for zero in (-128, 11, 127)]
     taken = kernels(check(layers, BOARD, tmp_path, EXTREMES, first=(KERNEL,)))
     assert {taken[layer.name] for layer in layers} == {KERNEL}
+
+
+def test_planes_are_read_after_they_are_written(tmp_path: Path) -> None:
+    """Drawn calls, among them one whose plane gcc knew the address of: it read four codes before all were written."""
+    board_or_skip(BOARD)
+    answer = tmp_path / "answer.json"
+    words = ["conform", "cortex_m", "-t", BOARD, "--kernel", KERNEL, "--each", "14", "--seed", "5", "-q"]
+    assert main([*words, "--json", str(answer)]) == 0
+    (row,) = json.loads(answer.read_text())["rows"]
+    assert row["operators"]["Conv"] >= 14
 
 
 def test_lines_of_sixteen_bits(tmp_path: Path) -> None:

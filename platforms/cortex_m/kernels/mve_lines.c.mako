@@ -32,6 +32,7 @@ TILEWRIGHT_MVE void ${f.name}(${f.parameters})
         const int32x4_t multiplier = vdupq_n_s32(table[1]);
         const int32_t addend = table[2];
         const int32_t shift = table[3];
+        TILEWRIGHT_MVE_WRITTEN;
         for (int row = 0; row < ${rows}; row++) {
             const ${k.x_type} *const from = x + ${times("row", h.x_stride)} + channel;
             ${k.x_type} *const to = plane + ${times(f"({plus('row', h.pad)})", k.plane_columns)}${f" + {w.pad}" if w.pad else ""};
@@ -45,6 +46,7 @@ TILEWRIGHT_MVE void ${f.name}(${f.parameters})
 % endif
             }
         }
+        TILEWRIGHT_MVE_WRITTEN;
         for (int oh = 0; oh < ${h.out}; oh++) {
             for (int i = 0; i < ${w.out}; i += 4) {
                 const int at = ${f"i < {w.out - 4} ? i : {w.out - 4}" if w.out % 4 else "i"};
