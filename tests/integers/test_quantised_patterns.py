@@ -342,6 +342,16 @@ def test_one_operator_with_a_constant_is_a_table_where_that_pays(elements: int, 
     assert (found.unexplained, found.codes > 100) == (0, True)
 
 
+@pytest.mark.parametrize("op", ["Sub", "Div"])
+def test_one_operator_with_a_real_constant_first_is_a_table_however_few_elements(op: str) -> None:
+    write = Writer()
+    write.constants["one"] = np.float32(1)
+    write.add("Identity", write.pair(write.add(op, f"one {write.pair('x', 0.01, -128)}", "y0"), 0.02, 0), "y")
+    lowered, found = compare(write.model({"x": (1, 6)}))
+    assert inner(lowered)[:1] == ["Lookup"]
+    assert found.unexplained == 0
+
+
 def test_a_chain_that_somebody_else_reads_is_no_table() -> None:
     write = Writer()
     x = write.pair("x")

@@ -141,14 +141,19 @@ def _closed(graph: Graph, nodes: Mapping[str, Node], last: Node, readers: Mappin
 
 
 def _pays(graph: Graph, nodes: Mapping[str, Node], last: Node) -> bool:
-    """Whether a table is less work: for several operators, and for one with a constant on many elements."""
+    """Whether a table is less work: for several operators, and for one with a constant on many elements.
+
+    One whose first operand is a real constant, as `1 - x`, has no form but this: on any number of elements.
+    """
     computing = [node for node in nodes.values() if not _quantises(node)]
     if all(limits(node) for node in computing):
         return False  # one table already, with its clamp
     if len(computing) > 1:
         return True
-    large = graph.tensors[last.outputs[0]].elements >= _WORTH_A_TABLE
-    return large and isinstance(codes_of(computing[0]), Pairwise)
+    if not isinstance(codes_of(computing[0]), Pairwise):
+        return False
+    real_first = computing[0].inputs[0] in graph.constants
+    return real_first or graph.tensors[last.outputs[0]].elements >= _WORTH_A_TABLE
 
 
 def _value(graph: Graph, name: str, values: dict[str, Array], writers: Mapping[str, Node]) -> Array | None:
