@@ -37,7 +37,7 @@ def items(bound: BoundNode, sizes: Mapping[str, int]) -> int:
         return blocks(bound, lines, columns, sizes[channels])
     if name == "TiledPoolI8":
         return sizes["c"]
-    if name in ("TiledPairI8", "TiledPairVectorI8", "TiledTableI8", "TiledQuantiseSteps"):
+    if name in ("TiledPairI8", "TiledPairVectorI8", "TiledTableI8", "TiledQuantiseSteps", "TiledDequantiseTable"):
         return prod(size for loop, size in sizes.items() if "." not in loop)
     from tilewright.platforms.pulp.kernels.loops import TileLoops  # known once the platform is loaded
     from tilewright.platforms.pulp.kernels.loops_text import shared_loops

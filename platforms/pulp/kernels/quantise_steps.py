@@ -15,6 +15,15 @@ from tilewright.platforms.pulp.platform import PLATFORM
 ENTRY_CYCLES, ELEMENT_CYCLES = 250, 65
 
 
+def points_of(sizes: Mapping[str, Any]) -> Any:
+    """Elements of a tile of so many along every loop."""
+    points: Any = 1
+    for name, size in sizes.items():
+        if "." not in name:
+            points = points * size
+    return points
+
+
 @PLATFORM.kernel(
     "QuantizeLinear", types="f32, *... -> qi8|qu8", template="quantise_steps.c.mako", layout=("axes", "same"),
     sources=["tiles.h", "line_tile.h", "../../generic/kernels/steps.h"], preference=40,
@@ -34,11 +43,7 @@ class TiledQuantiseSteps(TiledKernelMethods):
 
     def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
         """Eight comparisons an element."""
-        points: Any = 1
-        for name, size in sizes.items():
-            if "." not in name:
-                points = points * size
-        return ENTRY_CYCLES + -(-points // CORES) * ELEMENT_CYCLES
+        return ENTRY_CYCLES + -(-points_of(sizes) // CORES) * ELEMENT_CYCLES
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """The steps, which every tile needs whole."""

@@ -91,22 +91,23 @@ from tilewright.ops.quantised.twice import Addition, Distance, Twice
 from tilewright.ops.quantised.twice_elements import clip_steps, element_rules
 from tilewright.ops.quantised.twice_elements import unknown as element_twice_unknown
 from tilewright.ops.quantised.wide_matmul import wide_nests, wide_rule
-from tilewright.ops.requantize import Integers, Requantisation, quantise
+from tilewright.ops.requantize import Integers, Requantisation, dequantise, quantise
 
 __all__ = [
     "C_TYPES", "OF_PAIRS", "ROUNDING", "SHIFTS", "TOTAL_SHIFT", "Accumulator", "Addition", "AttentionForm", "Bounds",
     "Channelwise", "Distance", "Integers", "MatrixForm", "MultiplyHigh", "NearForm", "NormForm", "NormalisedForm",
     "PairForm", "Proof", "Quotient", "Requantisation", "Requantiser", "ResizeAxis", "ResizeForm", "RoundedDivision",
     "RoundedTwice", "SettledForm", "SoftmaxForm", "SplitMultiply", "StepForm", "SumForm", "Twice", "UnitForm",
-    "accumulator", "by_channel", "centred", "channel_axis", "channels", "clip_steps", "code_limits", "constant_address",
-    "constant_type", "curve_factor", "curve_points", "element_rules", "element_twice_unknown", "exponential_points",
-    "fixed_attention", "fixed_matrix", "fixed_norm", "fixed_product", "fixed_table", "fraction_bits",
-    "has_normalised_form", "initialiser", "interpolates", "inverse_points", "is_fixed", "is_half", "literal", "loaded",
-    "log_shares_form", "lookup_table", "mantissa", "mean_proof", "minus", "near_form", "normalised_form", "packed",
-    "pair_form", "pair_text", "plus", "product_exponent", "proof", "prove", "quantise", "real_call", "requantisation",
-    "requantisation_table", "requantise", "resize_form", "resize_proof", "root_rule", "rounded_twice",
-    "rounds_as_floats", "rounds_twice", "running_along", "running_rule", "same_meaning", "settled_form", "softmax_axis",
-    "softmax_form", "softmax_lines_rule", "softmax_twice_form", "softmax_twice_unknown", "split_bias", "split_multiply",
-    "step_form", "stored", "sum_form", "the_quantisation", "thresholds", "times", "too_wide", "turn_exponents",
-    "wide_nests", "wide_rule", "window_counts", "wraps", "zero_code",
+    "accumulator", "by_channel", "centred", "channel_axis", "channels", "clip_steps", "code_limits",
+    "constant_address", "constant_type", "curve_factor", "curve_points", "dequantise", "element_rules",
+    "element_twice_unknown", "exponential_points", "fixed_attention", "fixed_matrix", "fixed_norm", "fixed_product",
+    "fixed_table", "fraction_bits", "has_normalised_form", "initialiser", "interpolates", "inverse_points",
+    "is_fixed", "is_half", "literal", "loaded", "log_shares_form", "lookup_table", "mantissa", "mean_proof", "minus",
+    "near_form", "normalised_form", "packed", "pair_form", "pair_text", "plus", "product_exponent", "proof", "prove",
+    "quantise", "real_call", "requantisation", "requantisation_table", "requantise", "resize_form", "resize_proof",
+    "root_rule", "rounded_twice", "rounds_as_floats", "rounds_twice", "running_along", "running_rule", "same_meaning",
+    "settled_form", "softmax_axis", "softmax_form", "softmax_lines_rule", "softmax_twice_form",
+    "softmax_twice_unknown", "split_bias", "split_multiply", "step_form", "stored", "sum_form", "the_quantisation",
+    "thresholds", "times", "too_wide", "turn_exponents", "wide_nests", "wide_rule", "window_counts", "wraps",
+    "zero_code",
 ]  # fmt: skip
