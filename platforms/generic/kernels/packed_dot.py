@@ -11,7 +11,6 @@ import numpy as np
 from tilewright.numerics import ROUNDING, accumulator, proof, requantise, the_quantisation
 from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Operands
 from tilewright.platforms.generic.kernels.codes import Q
-from tilewright.platforms.generic.kernels.dense_f32 import memory_order
 from tilewright.platforms.generic.kernels.dot_i8 import (
     ConvDotI8,
     DenseDotI8,
@@ -95,7 +94,7 @@ class PackedConvDot(KernelMethods):
 
 
 @PLATFORM.kernel(
-    "Gemm", "MatMul", types=TYPES, template="dot_i8.c.mako", layout=("rows", "default"),
+    "Gemm", "MatMul", types=TYPES, template="dot_i8.c.mako", layout="default",
     sources=["vectorised.h", *ROUNDING], preference=9,
 )  # fmt: skip
 class PackedDenseDot(KernelMethods):
@@ -111,13 +110,10 @@ class PackedDenseDot(KernelMethods):
         return "each weight is unpacked for a single row" if rows == 1 or is_direct(call) else None
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
-        """Weights as [column][depth] in the order in which the operand lies in memory, packed."""
+        """Weights as [column][depth], packed."""
         call = operands.call
         codes = call.constants[1]
         codes = codes.T if call.node.op == "Gemm" and call.integer("transB", 0) else codes
-        layout = operands.layout(call.tensor(0))
-        if not layout.is_default:
-            codes = codes[memory_order(layout)]
         start = np.broadcast_to(accumulator(call).start, (codes.shape[1],)).astype(np.int32)
         return (packed_rows(call, codes.T), Constant("bias", DType.I32, start), *requantise(proof(call)).constants)
 
