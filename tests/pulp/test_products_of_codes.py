@@ -21,6 +21,8 @@ PRODUCTS: tuple[tuple[str, tuple[int, ...], tuple[int, ...], type, type, int, in
     ("rows", (1, 17, 16), (1, 16, 6), np.uint8, np.int8, 0, -3),
     ("unsigned", (2, 6, 8), (2, 8, 10), np.uint8, np.uint8, 0, 128),
     ("least", (1, 1, 4), (1, 4, 5), np.int8, np.int8, -7, 9),
+    ("one", (3, 10, 8), (8, 9), np.int8, np.int8, 4, -6),
+    ("one_long", (2, 7, 32), (1, 32, 10), np.uint8, np.int8, 120, 5),
 )
 LONGEST_HELD = 16
 
