@@ -87,7 +87,7 @@ def _found(op: str, kernel: str, rows: Array, columns: Array, folder: Path) -> A
 
 KERNELS = [
     ("Gemm", "WholeDense"), ("dynamic", "WholeMatMul"),
-    ("dynamic", "BareWholeMatMul"), ("Conv", "WholeConv"),
+    ("Conv", "WholeConv"),
     ("RNN", "WholeRecurrent"),
 ]  # fmt: skip
 

@@ -79,8 +79,10 @@ ${f.storage} void ${f.name}(${f.parameters})
     ${k.real} *const extra = gate + ${3 * H};
 % endif
 % if k.whole:
-    int32_t *const numbers = (int32_t *)(void *)(h + ${k.whole.place});
-    tilewright_whole_vector now_whole, h_whole;
+    static const tilewright_whole_shape now_shape = {1, 1, 1, 1, 1, 1, 0, 0, ${I}, 1, ${I}, ${k.whole.inputs.margin}, 30};
+    static const tilewright_whole_shape h_shape = {1, 1, 1, 1, 1, 1, 0, 0, ${H}, 1, ${H}, ${k.whole.hidden.margin}, 30};
+    const tilewright_whole_weights of_w = {w, tops, odd_w_at, odd_w}, of_r = {r, tops + ${len(k.directions) * gates * H}, odd_r_at, odd_r};
+    tilewright_whole_window now_whole, h_whole;
 % endif
 % for d in k.directions:
 <%
@@ -93,12 +95,12 @@ def act(place, at, count, clips=True):
     return [*calls, f"{f.name}_act_{d.activations[place]}({at}, {count});"]
 def packed(out, start, place, vector, count, depth):
     return [f"tilewright_recurrent_rows({out}, {start}, {place}, {vector}, {count * H}, {depth});"]
-def whole(out, vector, place, top, count, start):
-    return [f"tilewright_whole_rows({out}, {count * H}, &{vector}_whole, {place}, {plus('tops', top * H)}, {start});"]
+def whole(out, vector, weights, row, count, start):
+    return [f"tilewright_whole_gates({out}, {count * H}, &{vector}_shape, &{vector}_whole, &of_{weights}, {row * H}, {start});"]
 def biases(gate):
     return plus("b", (2 * gates * n + gate) * H) if k.bias else "NULL"
-def numbers(vector, of, line, length):
-    return [f"{vector}_whole = tilewright_whole_vector_of(numbers, {of}, {length}, {line.bits}, {line.share});"]
+def seen(vector, of):
+    return [f"{vector}_whole = tilewright_whole_window_at(&{vector}_shape, {of}, 0, 0);"]
 def rows(count, first=0):
     """C of W's sums of some gates."""
     if k.packed is not None:
@@ -107,7 +109,7 @@ def rows(count, first=0):
         if first:
             return []
         row, count = n * gates, gates
-        return numbers("now", "now", k.whole.inputs, I) + whole("gate", "now", plus("w", row * H * I), row, count, biases(0))
+        return seen("now", "now") + whole("gate", "now", "w", row, count, biases(0))
     return [
         f"{f.name}_gate({plus('gate', g * H)}, {plus('w', (n * gates + g) * H * I)}, now{bias(g)});" for g in range(first, first + count)
     ]
@@ -118,9 +120,8 @@ def turns(count, first=0, out="gate", state="h"):
         return packed(out, start, plus("r", n * k.packed.r + (k.packed.r_last if first else 0)), state, count, H)
     if k.whole is not None:
         row = n * gates + first
-        made = numbers("h", state, k.whole.hidden, H) if not first or state != "h" else []
-        top = len(k.directions) * gates + row
-        return made + whole(out, "h", plus("r", row * H * H), top, count, biases(gates + first) if out == "extra" else out)
+        made = seen("h", state) if not first or state != "h" else []
+        return made + whole(out, "h", "r", row, count, biases(gates + first) if out == "extra" else out)
     return [
         f"{f.name}_recur({out if not g else f'{out} + {g * H}'}, {plus('r', (n * gates + first + g) * H * H)}, {state}"
         f"{bias(gates + first + g)});"

@@ -56,11 +56,10 @@ class PackedGates:
 
 @dataclass(frozen=True)
 class WholeGates:
-    """Sums of an input's and of a state's products as whole numbers, and where in scratch these numbers lie."""
+    """Sums of an input's and of a state's products as whole numbers."""
 
     inputs: Line
     hidden: Line
-    place: int
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Ope
 from tilewright.platforms.generic.kernels.blocks import Axis, Groups, cannot_repack, groups_of, joined
 from tilewright.platforms.generic.kernels.conv_f32 import operand_axes, rows_overlap, spatial
 from tilewright.platforms.generic.kernels.elements import empty
-from tilewright.platforms.generic.kernels.whole_products import limited, too_long
-from tilewright.platforms.generic.kernels.whole_weights import SOURCES, margin_of, unable, whole_lines
+from tilewright.platforms.generic.kernels.whole_products import limited, margin_of, too_long
+from tilewright.platforms.generic.kernels.whole_weights import SOURCES, unable, whole_lines
 from tilewright.platforms.generic.platform import PLATFORM
 
 AT_ONCE = 16

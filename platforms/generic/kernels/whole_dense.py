@@ -8,8 +8,8 @@ from tilewright.platforms.generic.kernels.blocks import Axis, Groups, axis
 from tilewright.platforms.generic.kernels.dense_f32 import memory_order, weights_of
 from tilewright.platforms.generic.kernels.elements import empty
 from tilewright.platforms.generic.kernels.whole_conv import WholeWindowsContext, block_of, windows_cost
-from tilewright.platforms.generic.kernels.whole_products import DENSE, limited, too_long
-from tilewright.platforms.generic.kernels.whole_weights import SOURCES, margin_of, unable, whole_lines
+from tilewright.platforms.generic.kernels.whole_products import DENSE, limited, margin_of, too_long
+from tilewright.platforms.generic.kernels.whole_weights import SOURCES, unable, whole_lines
 from tilewright.platforms.generic.platform import PLATFORM
 
 ONE = Axis(1, 1, 1, 1, 1, 0, 0, 1, 0)

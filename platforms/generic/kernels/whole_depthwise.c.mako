@@ -7,7 +7,7 @@ parts = [products[at:at + k.part] for at in range(0, taps, k.part)]
 ${f.storage} void ${f.name}(${f.parameters})
 {
     static const tilewright_whole_shape shape = {${h.kernel}, ${w.kernel}, ${h.dilation}, ${w.dilation}, ${h.size}, ${w.size}, ${h.x_stride}, ${w.x_stride}, 1, 1, ${taps}, ${k.margin}, ${k.bits}};
-    const tilewright_whole_weights weights = {w, tops, odd_at, odd, ${"b" if k.bias else "NULL"}};
+    const tilewright_whole_weights weights = {w, tops, odd_at, odd};
 % if k.on_stack:
     int32_t numbers[${h.kernel * k.reach}];
 % else:
@@ -68,7 +68,7 @@ ${f.storage} void ${f.name}(${f.parameters})
                     v = tilewright_whole_biased(sum, exponent, ${"b + c" if k.bias else "NULL"});
                 } else {
                     window.column = base + ${times("ow", w.stride)};
-                    v = tilewright_whole_settled(sum, exponent, ordinary, &shape, &window, &weights, c);
+                    v = tilewright_whole_settled(sum, exponent, ordinary, &shape, &window, &weights, c, ${"b + c" if k.bias else "NULL"});
                 }
                 *to = ${k.clamp};
                 to += ${k.channels};

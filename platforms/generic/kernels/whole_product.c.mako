@@ -1,25 +1,46 @@
-<% p, line = k.product, k.line %>\
-${f.storage} void ${f.name}_matrix(const float *a, const float *b, ${"const float *bias, " if k.bias else ""}float *y, int32_t *column)
+<% p = k.product %>\
+${f.storage} void ${f.name}_matrix(const float *a, const float *b, float *y)
 {
-    int32_t *const rows = column + ${p.depth};
-    tilewright_whole_line of_rows[${line.at_once}];
-    for (int row = 0; row < ${p.rows}; row += ${line.at_once}) {
-        const int many = row < ${p.rows - line.at_once} ? ${line.at_once} : ${p.rows} - row;
+    int32_t numbers[${k.rows * k.part}], columns[${k.columns * k.part}];
+    int64_t sums[${4 * k.rows}];
+    tilewright_whole_seen of_rows[${k.rows}], of_columns[${k.columns}];
+    for (int row = 0; row < ${p.rows}; row += ${k.rows}) {
+        const int many = row < ${p.rows - k.rows} ? ${k.rows} : ${p.rows} - row;
         for (int r = 0; r < many; r++) {
-            of_rows[r] = tilewright_whole_line_of(rows + r * ${p.depth}, a + (row + r) * ${p.a_row}, ${p.depth}, ${p.a_step}, ${line.bits}, ${line.share});
-        }
-        for (int n = 0; n < ${p.columns}; n++) {
-            const float *const from = b + n * ${p.b_column};
-            const tilewright_whole_line of_column = tilewright_whole_line_of(column, from, ${p.depth}, ${p.b_step}, ${line.bits}, ${line.share});
-            for (int r = 0; r < many; r++) {
-                float v;
-                if (!tilewright_whole_product(&v, rows + r * ${p.depth}, of_rows[r], column, of_column, ${p.depth}, ${line.bits}, ${line.share}, ${"&" + k.bias if k.bias else "NULL"})) {
-                    v = tilewright_whole_exact(0.0f, a + (row + r) * ${p.a_row}, ${p.a_step}, from, ${p.b_step}, ${p.depth}, of_rows[r].top != 255u && of_column.top != 255u);
-% if k.bias:
-                    v += ${k.bias};
+            of_rows[r].largest = 0;
+            of_rows[r].count = 0;
+            tilewright_whole_look(&of_rows[r], a + ${times("(row + r)", p.a_row)}, ${p.depth}, ${p.a_step});
+% if k.part == p.depth:
+            tilewright_whole_numbers(numbers + r * ${k.part}, a + ${times("(row + r)", p.a_row)}, ${p.depth}, ${p.a_step}, of_rows[r].largest >> 24, 30);
 % endif
+        }
+        for (int n = 0; n < ${p.columns}; n += ${k.columns}) {
+            const int width = n < ${p.columns - k.columns} ? ${k.columns} : ${p.columns} - n;
+            for (int c = 0; c < width; c++) {
+                of_columns[c].largest = 0;
+                of_columns[c].count = 0;
+                tilewright_whole_look(&of_columns[c], b + ${times("(n + c)", p.b_column)}, ${p.depth}, ${p.b_step});
+            }
+            for (int i = 0; i < 4 * many; i++) {
+                sums[i] = 0;
+            }
+            for (int at = 0; at < ${p.depth}; at += ${k.part}) {
+                const int length = at < ${p.depth - k.part} ? ${k.part} : ${p.depth} - at;
+                for (int c = 0; c < width; c++) {
+                    tilewright_whole_numbers(columns + c * ${k.part}, b + ${times("(n + c)", p.b_column)} + ${times("at", p.b_step)}, length, ${p.b_step}, of_columns[c].largest >> 24, 30);
                 }
-                y[(row + r) * ${p.y_row} + n * ${p.y_column}] = ${k.clamp};
+                for (int r = 0; r < many; r++) {
+% if k.part != p.depth:
+                    tilewright_whole_numbers(numbers + r * ${k.part}, a + ${times("(row + r)", p.a_row)} + ${times("at", p.a_step)}, length, ${p.a_step}, of_rows[r].largest >> 24, 30);
+% endif
+                    tilewright_whole_four(sums + 4 * r, numbers + r * ${k.part}, length, columns, ${k.part}, width);
+                }
+            }
+            for (int r = 0; r < many; r++) {
+                for (int c = 0; c < width; c++) {
+                    const float v = tilewright_whole_paired(sums[4 * r + c], &of_rows[r], &of_columns[c], a + ${times("(row + r)", p.a_row)}, ${p.a_step}, b + ${times("(n + c)", p.b_column)}, ${p.b_step}, ${p.depth}, ${k.margin});
+                    y[${times("(row + r)", p.y_row)} + ${times("(n + c)", p.y_column)}] = ${k.clamp};
+                }
             }
         }
     }
@@ -30,5 +51,5 @@ ${f.storage} void ${f.name}(${f.parameters})
 % for head in p.loops:
 ${head}
 % endfor
-${p.indent}${f.name}_matrix(${p.place("a")}, ${k.right}, ${"bias, " if k.bias else ""}${p.place("y")}, (int32_t *)(void *)scratch);
+${p.indent}${f.name}_matrix(${p.place("a")}, ${p.place("b")}, ${p.place("y")});
 }

@@ -5,18 +5,13 @@ from __future__ import annotations
 import numpy as np
 from tilewright.platform import Array, Constant, DType
 
-SOURCES = ["fixed_room.h", "whole_f32.h", "whole_products.h", "whole_lines.h", "whole_windows.h"]
+LINES = ("fixed_room.h", "whole_f32.h", "whole_products.h", "whole_lines.h")
+SOURCES = [*LINES, "whole_windows.h"]
 BITS = 30
 FEW = 1 << 18
 """Whole numbers below it are off by more than 2^-19 of themselves: such weights are kept as floats too."""
 LAST = 0xFFFFFFFF
 """An index that no weight has, behind those of weights that are kept."""
-
-
-def margin_of(length: int) -> int:
-    """A sum of so many products is taken where it is off by less than 2^-margin of their sizes: as well as floats
-    added up one by one may do, and 2^-17 at worst."""
-    return max(17, min(19, 24 - (length - 1).bit_length()))
 
 
 def unable(lines: Array) -> str | None:

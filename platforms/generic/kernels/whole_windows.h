@@ -24,7 +24,6 @@ typedef struct {
     const uint8_t *tops;
     const uint32_t *odd_at;
     const float *odd;
-    const float *bias;
 } tilewright_whole_weights;
 
 /* The first channel of a place of a window, NULL outside of the image. */
@@ -121,18 +120,18 @@ TILEWRIGHT_WHOLE_ONCE float tilewright_whole_float_sum(const tilewright_whole_sh
 
 /* A result whose high words alone do not show that they are enough. */
 TILEWRIGHT_WHOLE_ONCE float tilewright_whole_settled(int64_t sum, int exponent, int ordinary, const tilewright_whole_shape *shape,
-                                                     const tilewright_whole_window *window, const tilewright_whole_weights *weights, int n)
+                                                     const tilewright_whole_window *window, const tilewright_whole_weights *weights, int n,
+                                                     const float *bias)
 {
-    const float *const bias = weights->bias != NULL ? weights->bias + n : NULL;
     if (ordinary != 0 && tilewright_whole_known_sum(&sum, &exponent, shape, window, weights->lines + n * shape->length, weights->tops[n]) != 0) {
         return tilewright_whole_biased(sum, exponent, bias);
     }
     return tilewright_whole_float_sum(shape, window, weights, n) + (bias != NULL ? *bias : 0.0f);
 }
 
-/* Up to sixteen results of a window, from line `first` on. */
+/* Up to sixteen results of a window, from line `first` on; biases if any, which may lie where the results go. */
 TILEWRIGHT_WHOLE_ONCE void tilewright_whole_results(float *out, int many, const tilewright_whole_shape *shape, const tilewright_whole_window *window,
-                                                    const tilewright_whole_weights *weights, int first)
+                                                    const tilewright_whole_weights *weights, int first, const float *biases)
 {
     const int32_t *line = weights->lines + first * shape->length;
     int64_t sums[TILEWRIGHT_WHOLE_RESULTS] = {0};
@@ -167,13 +166,16 @@ TILEWRIGHT_WHOLE_ONCE void tilewright_whole_results(float *out, int many, const 
     for (int i = 0; i < many; i++) {
         const int n = first + i;
         const uint32_t top = weights->tops[n];
+        const float *const bias = biases != NULL ? biases + i : NULL;
         const int64_t sum = sums[i] + window->count / 2;
         const uint64_t size = sum < 0 ? (uint64_t)0 - (uint64_t)sum : (uint64_t)sum;
         const int exponent = (int)window->top + (int)top - 280, ordinary = tilewright_whole_ordinary(window->top, top, 30);
-        if (ordinary != 0 && size >= (uint64_t)((uint32_t)window->count + 2u) << shape->margin) {
-            out[i] = tilewright_whole_biased(sum, exponent, weights->bias != NULL ? weights->bias + n : NULL);
+        if (window->count == 0) {
+            out[i] = bias != NULL ? *bias : 0.0f;
+        } else if (ordinary != 0 && size >= (uint64_t)((uint32_t)window->count + 2u) << shape->margin) {
+            out[i] = tilewright_whole_biased(sum, exponent, bias);
         } else {
-            out[i] = tilewright_whole_settled(sum, exponent, ordinary, shape, window, weights, n);
+            out[i] = tilewright_whole_settled(sum, exponent, ordinary, shape, window, weights, n, bias);
         }
     }
 }

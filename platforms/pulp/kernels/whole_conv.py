@@ -91,7 +91,7 @@ class TiledWholeConv(TiledKernelMethods):
         results = call.shape(1)[0] // call.integer("group", 1)
         (rows, columns), (down, right), (far_down, far_right) = pairs
         return WholeConvContext(
-            line_of(_length(call), 1), min(LANES, results), call.shape(1)[1], (rows, columns), (down, right),
+            line_of(_length(call)), min(LANES, results), call.shape(1)[1], (rows, columns), (down, right),
             (far_down, far_right), call.optional(2) is not None, limited("v", call.node.clamp),
         )  # fmt: skip
 

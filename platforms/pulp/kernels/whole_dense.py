@@ -107,7 +107,7 @@ class TiledWholeDense(_Products):
         """The length of a sum, and what is done to it."""
         call = operands.call
         clamp = limited("v", call.node.clamp)
-        return WholeDenseContext(line_of(call.shape(0)[-1], 1), "w", False, 2 in call.constants, clamp)
+        return WholeDenseContext(line_of(call.shape(0)[-1]), "w", False, 2 in call.constants, clamp)
 
 
 @PLATFORM.kernel(
@@ -124,7 +124,7 @@ class TiledWholeMatMul(_Products):
     def context(self, operands: Operands) -> WholeDenseContext:
         """The length of a sum, and what is done to it."""
         call = operands.call
-        return WholeDenseContext(line_of(call.shape(0)[-1], 1), "b", True, False, limited("v", call.node.clamp))
+        return WholeDenseContext(line_of(call.shape(0)[-1]), "b", True, False, limited("v", call.node.clamp))
 
 
 def _lines(call: Call, sizes: Mapping[str, Any]) -> tuple[Any, Any]:

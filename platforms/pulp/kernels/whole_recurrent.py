@@ -14,7 +14,7 @@ from tilewright.operators import recurrent_cell
 from tilewright.platform import Call, Constant, Needs, Operands, Rule, TiledKernelMethods, TileView
 from tilewright.platforms.generic.kernels.functions_whole import GATES as FUNCTION_SOURCES
 from tilewright.platforms.generic.kernels.recurrent import GATES, RecurrentContext
-from tilewright.platforms.generic.kernels.whole_recurrent import FORMS, WholeRecurrent
+from tilewright.platforms.generic.kernels.whole_recurrent import FORMS, WholeRecurrent, float_rows
 from tilewright.platforms.pulp.kernels.whole_conv import GENERIC
 from tilewright.platforms.pulp.kernels.windows import CORES
 from tilewright.platforms.pulp.platform import PLATFORM
@@ -82,8 +82,8 @@ class TiledWholeRecurrent(TiledKernelMethods):
         return 4 * (CORES + 6 * cell.hidden + CORES * max(cell.inputs, cell.hidden))
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
-        """Those of the portable kernel."""
-        return PORTABLE.constants(operands)
+        """Weights as floats, each row with the exponent of its largest."""
+        return float_rows(operands)
 
     def context(self, operands: Operands) -> WholeRecurrentContext:
         """The portable kernel's numbers."""
