@@ -13,6 +13,10 @@ ${head}
 ${p.indent}for (int column = 0; column < ${p.columns}; column += ${k.chunk}) {
 ${p.indent}    const int n = column < ${p.columns - k.chunk} ? column : ${p.columns - k.chunk};
 ${p.indent}    tilewright_product_columns(${b} + n * ${p.b_column}, packed, starts, &p);
+% if k.line:
+${p.indent}    tilewright_product_rows(${a}, packed, starts, ${y} + n * ${p.y_column}, codes, ${k.line}, &p);
+% else:
 ${p.indent}    tilewright_product_lines${k.form}(${a}, packed, starts, packed + ${k.copy}, ${y} + n * ${p.y_column}, codes, &p);
+% endif
 ${p.indent}}
 }

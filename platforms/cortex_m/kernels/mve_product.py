@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilewright.numerics import C_TYPES
-from tilewright.platform import Call, Constant, KernelMethods, Needs, Operands, Work
+from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands, Work
 from tilewright.platforms.cortex_m.kernels import product_i8
 from tilewright.platforms.cortex_m.kernels.mve import VECTOR
 from tilewright.platforms.cortex_m.platform import PLATFORM
@@ -33,13 +33,16 @@ EIGHT = 8
 
 @dataclass(frozen=True)
 class ProductContext:
-    """The product with `chunk` columns at a time; bytes of scratch at which their starts lie, and a copied row."""
+    """The product with `chunk` columns at a time; bytes of scratch at which their starts lie, and a copied row.
+    `line`: bytes of a column where a row lies in one vector, else 0.
+    """
 
     product: TwoOperands
     chunk: int
     starts: int
     copy: int
     form: str
+    line: int
     shape: tuple[int, ...]
     a_type: str
     b_type: str
@@ -63,7 +66,8 @@ def copied_bytes(depth: int) -> int:
 
 def parts_of(product: TwoOperands) -> tuple[int, int, int]:
     """Columns at a time, bytes of their packed form, those of their starts."""
-    chunk = product_i8.chunk_of(product.columns, MOST_COLUMNS, EIGHT)
+    few = product.columns <= (MOST_COLUMNS if product.depth <= VECTOR else EIGHT)
+    chunk = product.columns if few else product_i8.chunk_of(product.columns, MOST_COLUMNS, EIGHT)
     whole = chunk + -chunk % EIGHT
     return chunk, whole * column_bytes(product.depth), 4 * whole
 
@@ -117,5 +121,8 @@ class ProductMve(KernelMethods):
         types = (C_TYPES[tensor.dtype] for tensor in (call.tensor(0), call.tensor(1), call.outputs[0]))
         form = "_short" if is_short(product.depth) else ""
         form += "_exact" if product_i8.exact_form(call) is not None else ""
+        lies = product.a_step == product.y_column == 1 and product.depth <= VECTOR
+        plain = call.tensor(0).dtype is DType.I8 and product_i8.exact_form(call) is None
+        line = column_bytes(product.depth) if lies and plain else 0
         signed = tuple(number & 0xFF if number >= 1 << 31 else number for number in shape)
-        return ProductContext(product, chunk, packed, packed + starts, form, signed, *types)
+        return ProductContext(product, chunk, packed, packed + starts, form, line, signed, *types)

@@ -57,8 +57,8 @@ class ProductFpu(KernelMethods):
     """Float matrix product of two operands: four rows by four columns in registers."""
 
     def accepts(self, call: Call) -> str | None:
-        """What the portable kernel accepts."""
-        return portable.refused(call)
+        """What the portable kernel accepts, where there are products."""
+        return portable.refused(call) or (None if call.shape(0)[-1] else "its sums have no products")
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """An operand that is constant."""

@@ -31,6 +31,8 @@ TILEWRIGHT_FLOAT void tilewright_float_lines_any(const tilewright_float_lines *l
 
 #define TILEWRIGHT_FLOAT_LEFT \
     "vldmia %[a0]!, {s16, s17}\n\tvldmia %[a1]!, {s18, s19}\n\tvldmia %[a2]!, {s24, s25}\n\tvldmia %[a3]!, {s26, s27}\n\t"
+#define TILEWRIGHT_FLOAT_LEFT_ONE \
+    "vldmia %[a0]!, {s16}\n\tvldmia %[a1]!, {s18}\n\tvldmia %[a2]!, {s24}\n\tvldmia %[a3]!, {s26}\n\t"
 #define TILEWRIGHT_FLOAT_LINE(op, x, a, b, c, d, e, f, g, h) \
     op " s" a ", s" x ", s" e "\n\t" op " s" b ", s" x ", s" f "\n\t" \
     op " s" c ", s" x ", s" g "\n\t" op " s" d ", s" x ", s" h "\n\t"
@@ -38,7 +40,7 @@ TILEWRIGHT_FLOAT void tilewright_float_lines_any(const tilewright_float_lines *l
     TILEWRIGHT_FLOAT_LINE(op, j, "0", "1", "2", "3", e, f, g, h) TILEWRIGHT_FLOAT_LINE(op, k, "4", "5", "6", "7", e, f, g, h) \
     TILEWRIGHT_FLOAT_LINE(op, l, "8", "9", "10", "11", e, f, g, h) TILEWRIGHT_FLOAT_LINE(op, m, "12", "13", "14", "15", e, f, g, h)
 
-/* The first input of two makes the sums, or adds to them. */
+/* The first input makes the sums, one alone or one of two; others add to them. */
 #define TILEWRIGHT_FLOAT_RIGHT_ROW "vldmia %[b], {s20-s23}\n\tadd %[b], %[b], %[step]\n\t"
 #define TILEWRIGHT_FLOAT_TWO_BY_ROWS(op) \
     TILEWRIGHT_FLOAT_LEFT TILEWRIGHT_FLOAT_RIGHT_ROW \
@@ -49,57 +51,47 @@ TILEWRIGHT_FLOAT void tilewright_float_lines_any(const tilewright_float_lines *l
     "vldmia %[b0]!, {s20, s21}\n\tvldmia %[b1]!, {s22, s23}\n\tvldmia %[b2]!, {s28, s29}\n\tvldmia %[b3]!, {s30, s31}\n\t" \
     TILEWRIGHT_FLOAT_INPUT(op, "16", "18", "24", "26", "20", "22", "28", "30") \
     TILEWRIGHT_FLOAT_INPUT("vfma.f32", "17", "19", "25", "27", "21", "23", "29", "31")
+#define TILEWRIGHT_FLOAT_ONE_BY_ROWS \
+    TILEWRIGHT_FLOAT_LEFT_ONE TILEWRIGHT_FLOAT_RIGHT_ROW \
+    TILEWRIGHT_FLOAT_INPUT("vmul.f32", "16", "18", "24", "26", "20", "21", "22", "23")
+#define TILEWRIGHT_FLOAT_ONE_BY_COLUMNS \
+    TILEWRIGHT_FLOAT_LEFT_ONE \
+    "vldmia %[b0]!, {s20}\n\tvldmia %[b1]!, {s22}\n\tvldmia %[b2]!, {s28}\n\tvldmia %[b3]!, {s30}\n\t" \
+    TILEWRIGHT_FLOAT_INPUT("vmul.f32", "16", "18", "24", "26", "20", "22", "28", "30")
 #define TILEWRIGHT_FLOAT_OUTER \
     "vldmia %[a], {s16-s19}\n\tadd %[a], %[a], %[left]\n\t" TILEWRIGHT_FLOAT_RIGHT_ROW \
     TILEWRIGHT_FLOAT_INPUT("vfma.f32", "16", "17", "18", "19", "20", "21", "22", "23")
 #define TILEWRIGHT_FLOAT_NOTHING(double) "vmov d" double ", %[zero], %[zero]\n\t"
-#define TILEWRIGHT_FLOAT_PAIRS_OF_INPUTS(two) \
-    two("vmul.f32") "b 2f\n\t1:\n\t" two("vfma.f32") "2:\n\tcmp %[a0], %[end]\n\tbne 1b\n\tvstmia %[sums], {s0-s15}\n\t"
+#define TILEWRIGHT_FLOAT_PAIRS_OF_INPUTS(one, two) \
+    "cmp %[odd], #0\n\tbeq 3f\n\t" one "b 2f\n\t3:\n\t" two("vmul.f32") "b 2f\n\t1:\n\t" two("vfma.f32") \
+    "2:\n\tcmp %[a0], %[end]\n\tbne 1b\n\tvstmia %[sums], {s0-s15}\n\t"
 
-/* Inputs of a row side by side, and columns side by side. */
+/* Inputs of a row side by side, and columns side by side; at least one input. */
 TILEWRIGHT_FLOAT void tilewright_float_lines_by_rows(const tilewright_float_lines *lines, float *sums)
 {
     const float *a0 = lines->a[0], *a1 = lines->a[1], *a2 = lines->a[2], *a3 = lines->a[3], *b = lines->b[0];
-    const int whole = lines->inputs & ~1;
-    const float *const end = a0 + whole;
-    if (whole != 0) {
-        __asm__ volatile(
-            TILEWRIGHT_FLOAT_PAIRS_OF_INPUTS(TILEWRIGHT_FLOAT_TWO_BY_ROWS)
-            : [a0] "+r"(a0), [a1] "+r"(a1), [a2] "+r"(a2), [a3] "+r"(a3), [b] "+r"(b)
-            : [step] "r"(lines->b_step * 4), [end] "r"(end), [sums] "r"(sums)
-            : "cc", "memory", TILEWRIGHT_FLOAT_ACCUMULATORS, "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23",
-              "s24", "s25", "s26", "s27");
-    }
-    if (!whole) {
-        (void)memset(sums, 0, 64);
-    }
-    if ((lines->inputs & 1) != 0) {
-        tilewright_float_lines_any(lines, whole, sums);
-    }
+    const float *const end = a0 + lines->inputs;
+    __asm__ volatile(
+        TILEWRIGHT_FLOAT_PAIRS_OF_INPUTS(TILEWRIGHT_FLOAT_ONE_BY_ROWS, TILEWRIGHT_FLOAT_TWO_BY_ROWS)
+        : [a0] "+r"(a0), [a1] "+r"(a1), [a2] "+r"(a2), [a3] "+r"(a3), [b] "+r"(b)
+        : [step] "r"(lines->b_step * 4), [end] "r"(end), [sums] "r"(sums), [odd] "r"(lines->inputs & 1)
+        : "cc", "memory", TILEWRIGHT_FLOAT_ACCUMULATORS, "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23",
+          "s24", "s25", "s26", "s27");
 }
 
-/* Inputs of a row side by side, and those of a column. */
+/* Inputs of a row side by side, and those of a column; at least one. */
 TILEWRIGHT_FLOAT void tilewright_float_lines_by_columns(const tilewright_float_lines *lines, float *sums)
 {
     const float *a0 = lines->a[0], *a1 = lines->a[1], *a2 = lines->a[2], *a3 = lines->a[3];
     const float *b0 = lines->b[0], *b1 = lines->b[1], *b2 = lines->b[2], *b3 = lines->b[3];
-    const int whole = lines->inputs & ~1;
-    const float *const end = a0 + whole;
-    if (whole != 0) {
-        __asm__ volatile(
-            TILEWRIGHT_FLOAT_PAIRS_OF_INPUTS(TILEWRIGHT_FLOAT_TWO_BY_COLUMNS)
-            : [a0] "+r"(a0), [a1] "+r"(a1), [a2] "+r"(a2), [a3] "+r"(a3), [b0] "+r"(b0), [b1] "+r"(b1), [b2] "+r"(b2),
-              [b3] "+r"(b3)
-            : [end] "r"(end), [sums] "r"(sums)
-            : "cc", "memory", TILEWRIGHT_FLOAT_ACCUMULATORS, "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23",
-              "s24", "s25", "s26", "s27", "s28", "s29", "s30", "s31");
-    }
-    if (!whole) {
-        (void)memset(sums, 0, 64);
-    }
-    if ((lines->inputs & 1) != 0) {
-        tilewright_float_lines_any(lines, whole, sums);
-    }
+    const float *const end = a0 + lines->inputs;
+    __asm__ volatile(
+        TILEWRIGHT_FLOAT_PAIRS_OF_INPUTS(TILEWRIGHT_FLOAT_ONE_BY_COLUMNS, TILEWRIGHT_FLOAT_TWO_BY_COLUMNS)
+        : [a0] "+r"(a0), [a1] "+r"(a1), [a2] "+r"(a2), [a3] "+r"(a3), [b0] "+r"(b0), [b1] "+r"(b1), [b2] "+r"(b2),
+          [b3] "+r"(b3)
+        : [end] "r"(end), [sums] "r"(sums), [odd] "r"(lines->inputs & 1)
+        : "cc", "memory", TILEWRIGHT_FLOAT_ACCUMULATORS, "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23",
+          "s24", "s25", "s26", "s27", "s28", "s29", "s30", "s31");
 }
 
 /* Four rows side by side, and four columns. */

@@ -2,8 +2,8 @@
  * then every row is multiplied by eight of them at a time. Columns of up to eight inputs take eight bytes each, and a row of
  * them, read once, has zeros beside the next column's. Sums are over plain codes; the starts of a column and of a row
  * hold what the other operand's zero point takes off. It brings tilewright_product_columns, tilewright_product_lines,
- * tilewright_product_lines_exact and tilewright_product_lines_sums, those of few inputs with _short before the form, and takes a
- * tilewright_product_vectors. */
+ * tilewright_product_lines_exact and tilewright_product_lines_sums, those of few inputs with _short before the form, and
+ * tilewright_product_rows, and takes a tilewright_product_vectors. */
 #define TILEWRIGHT_SHORT 1 /* up to eight inputs */
 #define TILEWRIGHT_EXACT 32 /* codes by tilewright_product_exact */
 #define TILEWRIGHT_SUMS 64 /* the sums themselves, of 32 bits; no codes are read */
@@ -54,7 +54,18 @@ TILEWRIGHT_MVE void tilewright_product_columns(
     for (int first = 0; first < p->columns; first += 8) {
         const int columns = p->columns - first < 8 ? p->columns - first : 8;
         const int8_t *const at = b + first * p->b_line;
-        if (p->b_step == 1 || p->b_line > 8191) {
+        if (p->b_step == 1) {
+            const int8x16_t flip = vdupq_n_s8((int8_t)p->b_flip);
+            for (int i = 0; i < steps; i++) {
+                const mve_pred16_t there = vctp8q((uint32_t)(p->depth - 16 * i));
+                const int8_t *inputs = at + 16 * i;
+                for (int n = 0; n < columns; n++) {
+                    const int8x16_t codes = veorq_m_s8(vdupq_n_s8(0), vldrbq_z_s8(inputs, there), flip, there);
+                    vstrbq_p_s8(to + 128 * i + line * n, codes, whole);
+                    inputs += p->b_line;
+                }
+            }
+        } else if (p->b_line > 8191) {
             for (int n = 0; n < columns; n++) {
                 for (int i = 0; i < steps; i++) {
                     const int8_t *const inputs = at + n * p->b_line + 16 * i * p->b_step;
@@ -63,13 +74,16 @@ TILEWRIGHT_MVE void tilewright_product_columns(
             }
         } else {
             const mve_pred16_t there = vctp16q((uint32_t)columns);
-            for (int i = 0; i < line * steps; i++) {
-                int16x8_t codes = vdupq_n_s16(0);
-                if (i < p->depth) {
-                    codes = vldrbq_gather_offset_z_s16(at + i * p->b_step, from, there);
-                    codes = veorq_s16(codes, vdupq_n_s16((int16_t)p->b_flip));
-                }
-                vstrbq_scatter_offset_s16(to + i / 16 * 128 + i % 16, places, codes);
+            const int16x8_t flip = vdupq_n_s16((int16_t)p->b_flip);
+            const int8_t *codes = at;
+            int8_t *place = to;
+            for (int n = 0; n < 8; n++) {
+                vstrbq_p_s8(to + 128 * (steps - 1) + line * n, vdupq_n_s8(0), whole);
+            }
+            for (int i = 0; i < p->depth; i++) {
+                vstrbq_scatter_offset_s16(place, places, veorq_s16(vldrbq_gather_offset_z_s16(codes, from, there), flip));
+                codes += p->b_step;
+                place += i % 16 == 15 ? 113 : 1;
             }
         }
         for (int n = 0; n < columns; n++) {
@@ -210,3 +224,44 @@ TILEWRIGHT_PRODUCT_LINES(_sums, TILEWRIGHT_SUMS)
 TILEWRIGHT_PRODUCT_LINES(_short, TILEWRIGHT_SHORT)
 TILEWRIGHT_PRODUCT_LINES(_short_exact, TILEWRIGHT_SHORT | TILEWRIGHT_EXACT)
 TILEWRIGHT_PRODUCT_LINES(_short_sums, TILEWRIGHT_SHORT | TILEWRIGHT_SUMS)
+
+/* The same where a row of signed codes lies in one vector, and so do results: as many rows as there are for eight columns
+ * at a time, none of them copied. Columns take `line` bytes. */
+TILEWRIGHT_MVE void tilewright_product_rows(
+    const int8_t *a, const int8_t *packed, const int32_t *starts, int8_t *y, const int32_t *codes,
+    int line, const tilewright_product_vectors *p)
+{
+    const int32x4_t low = vdupq_n_s32(codes[2]);
+    const int32x4_t high = vdupq_n_s32(codes[3]);
+    const int32x4_t addend = vdupq_n_s32(codes[0]);
+    const int32x4_t left = vdupq_n_s32(-codes[1]);
+    const int32_t a_line = p->a_line;
+    const int32_t y_line = p->y_line;
+    const int32_t b_zero = -p->b_zero;
+    const mve_pred16_t there = vctp8q((uint32_t)p->depth);
+    for (int n = 0; n < p->columns; n += 8) {
+        const uint32_t columns = (uint32_t)(p->columns - n);
+        const mve_pred16_t ones = vctp32q(columns);
+        const mve_pred16_t others = vctp32q(columns > 4u ? columns - 4u : 0u);
+        const int8_t *const w = packed + line * n;
+        const int8_t *x = a;
+        int8_t *to = y + n;
+        for (int row = p->rows; row > 0; row--) {
+            const int8x16_t inputs = vldrbq_z_s8(x, there);
+            const int32_t own = b_zero != 0 ? b_zero * vaddvq_s8(inputs) : 0;
+            const int32x4_t first = tilewright_mve_four(
+                vmladavq_s8(inputs, vldrbq_s8(w)), vmladavq_s8(inputs, vldrbq_s8(w + line)),
+                vmladavq_s8(inputs, vldrbq_s8(w + 2 * line)), vmladavq_s8(inputs, vldrbq_s8(w + 3 * line)));
+            const int32x4_t second = tilewright_mve_four(
+                vmladavq_s8(inputs, vldrbq_s8(w + 4 * line)), vmladavq_s8(inputs, vldrbq_s8(w + 5 * line)),
+                vmladavq_s8(inputs, vldrbq_s8(w + 6 * line)), vmladavq_s8(inputs, vldrbq_s8(w + 7 * line)));
+            const int32x4_t multiplier = vdupq_n_s32(codes[4]);
+            vstrbq_p_s32(to, tilewright_mve_codes(vaddq_n_s32(vaddq_s32(first, vldrwq_s32(starts + n)), own), multiplier,
+                addend, left, low, high), ones);
+            vstrbq_p_s32(to + 4, tilewright_mve_codes(vaddq_n_s32(vaddq_s32(second, vldrwq_s32(starts + n + 4)), own),
+                multiplier, addend, left, low, high), others);
+            x += a_line;
+            to += y_line;
+        }
+    }
+}
