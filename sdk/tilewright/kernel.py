@@ -123,8 +123,11 @@ class Work:
 class KernelMethods:
     """What a kernel class answers; override what differs from these answers. A kernel of this class is never cut.
 
-    One object answers for every node that the kernel computes, so it keeps nothing between two questions.
+    One object answers for every node that the kernel computes, so it keeps nothing between two questions. Of constants
+    of a kernel that is cut, the cores read those named in `at_rest` where they rest.
     """
+
+    at_rest: ClassVar[frozenset[str]] = frozenset()
 
     def accepts(self, call: Call) -> str | None:
         """None, or the sentence why this kernel cannot run the node."""

@@ -1,7 +1,7 @@
 # Start-up of a cluster on QEMU's machine virt: hart 0 runs the program and plays the DMA, harts 1 to 8 are the cores.
 # Memory protection is always on. A core may use its stack, the work that it is given and the bytes of L1 in use; hart 0
-# all of L2 and the bytes of L1 in use. The rest traps, L2 for the cores included. L1 ends at its page, with TW_FENCE at
-# its last byte in use: QEMU is slow on a page that is open in part.
+# all of L2 and the bytes of L1 in use. The rest traps, L2 for the cores included, but for constants with TW_CORES_READ.
+# L1 ends at its page, with TW_FENCE at its last byte in use: QEMU is slow on a page that is open in part.
 #ifdef TW_FENCE
 #define L1_END __l1_used_end
 #else
@@ -81,7 +81,11 @@ core:
     j       8b
 9:  add     sp, t1, t2
     mv      tp, t1                  # errno lies at the far end of the core's own stack
+#ifdef TW_CORES_READ
+    limit   pmpaddr4, __constants_end
+#else
     limit   pmpaddr4, __rodata_end
+#endif
     srli    t0, t1, 2
     csrw    pmpaddr5, t0
     srli    t0, sp, 2
@@ -92,8 +96,15 @@ core:
     limit   pmpaddr10, __stack_top
     limit   pmpaddr11, __l1_used_start
     limit   pmpaddr12, L1_END
+#ifdef TW_CORES_READ
+    limit   pmpaddr13, __l3_used_start
+    limit   pmpaddr14, __l3_used_end
+    number  pmpaddr15, -1
+    number  pmpcfg3, 0x8889888b     # L1 rw, nothing, L3 r, nothing
+#else
     number  pmpaddr13, -1
     number  pmpcfg3, 0x888b         # L1 rw, nothing
+#endif
     number  pmpcfg2, 0x8889888b     # shared rw, nothing, stack of hart 0 r, nothing
     number  pmpcfg1, 0x888b8889     # constants r, nothing, own stack rw, nothing
     number  pmpcfg0, 0x8d888b88

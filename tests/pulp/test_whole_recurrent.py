@@ -70,13 +70,36 @@ def test_the_cores_share_every_step(board: str, tmp_path: Path) -> None:
     assert main(["run", str(tmp_path / "net.onnx"), "-t", board, "-q"]) == 0
 
 
-@pytest.mark.parametrize(("board", "size"), [("gvsoc_pulp_open", 64), ("qemu_pulp", 64), ("qemu_pulp", 16)])
-def test_what_l1_does_not_hold_stays_on_one_core(board: str, size: int, tmp_path: Path) -> None:
-    draw, rows = np.random.default_rng(3), 4 * 48
-    shapes = {"w": (1, rows, 40), "r": (1, rows, 48)}
+def large(op: str, width: int, hidden: int, count: int) -> onnx.ModelProto:
+    """A layer among others, with more weights than L1 holds."""
+    draw, rows = np.random.default_rng(3), GATES[op] * hidden
+    shapes = {"w": (count, rows, width), "r": (count, rows, hidden), "b": (count, 2 * rows)}
     weights = {name: draw.normal(0, 0.5, shape).astype(np.float32) for name, shape in shapes.items()}
-    model = onnx_model([node("LSTM", "x w r", "y", hidden_size=48)], {"x": (2, 1, 40)}, ["y"], weights)
-    onnx.save(model, tmp_path / "net.onnx")
+    direction: dict[str, Any] = {"direction": "bidirectional" if count == 2 else "reverse"}
+    more: dict[str, Any] = {"linear_before_reset": 1} if op == "GRU" else {}
+    nodes = [
+        node("Relu", "x", "above"), node(op, "above w r b", "each last", hidden_size=hidden, **direction, **more),
+        node("Softmax", "each", "y"), node("Relu", "last", "z"),
+    ]  # fmt: skip
+    return onnx_model(nodes, {"x": (3, 1, width)}, ["y", "z"], weights)
+
+
+@pytest.mark.parametrize(("board", "size"), [("gvsoc_pulp_open", 64), ("qemu_pulp", 64), ("qemu_pulp", 24)])
+@pytest.mark.parametrize(("op", "width", "hidden", "count"), [("LSTM", 40, 48, 1), ("GRU", 33, 50, 2)])
+def test_weights_that_l1_does_not_hold_are_read_where_they_rest(
+    board: str, size: int, op: str, width: int, hidden: int, count: int, tmp_path: Path
+) -> None:
+    board_or_skip(board)
+    onnx.save(large(op, width, hidden, count), tmp_path / "net.onnx")
     options = CompileOptions(level_sizes={"l1": size * 1024})
     done = compile_model(tmp_path / "net.onnx", options, load_target(board))
+    assert [one.kernel.name for one in done.plan.instructions if one.call.node.op in GATES] == ["FarWholeRecurrent"]
+    words = ["run", str(tmp_path / "net.onnx"), "-t", board, "--set", f"l1={size}K", "--layers", "-q"]
+    assert main(words) == 0
+
+
+def test_a_state_that_l1_does_not_hold_stays_on_one_core(tmp_path: Path) -> None:
+    onnx.save(large("LSTM", 8, 200, 1), tmp_path / "net.onnx")
+    options = CompileOptions(level_sizes={"l1": 16 * 1024})
+    done = compile_model(tmp_path / "net.onnx", options, load_target("qemu_pulp"))
     assert {one.kernel.name for one in done.plan.instructions if one.call.node.op == "LSTM"} == {"WholeRecurrent"}

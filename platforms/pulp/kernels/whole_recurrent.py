@@ -1,14 +1,14 @@
 """GRU and LSTM of floats without float units, all of a layer in L1: the cores share the rows of every step.
 
-They meet twice in a step, behind the sums of all gates and behind the new state. What is no usual cell, or has more
-weights than L1 holds, is left to the ninth core.
+They meet twice in a step, behind the sums of all gates and behind the new state. Weights that L1 does not hold are read
+where they rest. What is no usual cell is left to the ninth core.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from tilewright.operators import recurrent_cell
 from tilewright.platform import Call, Constant, Needs, Operands, Rule, TiledKernelMethods, TileView
@@ -24,7 +24,9 @@ HEADERS = [
     "fixed_room.h", "whole_f32.h", "whole_products.h", "whole_bare.h", "whole_rows.h", *FUNCTION_SOURCES,
     "whole_real.h",
 ]  # fmt: skip
-PRODUCT_CYCLES, NUMBER_CYCLES, ROW_CYCLES, STATE_CYCLES, STEP_CYCLES = 38, 30, 330, 2600, 400
+PRODUCT_CYCLES, LOAD_CYCLES, NUMBER_CYCLES, ROW_CYCLES, STATE_CYCLES, STEP_CYCLES = 38, 15, 30, 330, 2600, 400
+TYPES = "f32, f32, f32, f32?, *?, f32?, f32? -> f32?, f32?, f32?"
+SOURCES = ["tiles.h", *(f"{GENERIC}{name}" for name in HEADERS), "whole_recurrent.h"]
 
 
 @dataclass(frozen=True)
@@ -36,17 +38,13 @@ class WholeRecurrentContext:
     numbers: int
 
 
-@PLATFORM.kernel(
-    "GRU", "LSTM", template="whole_recurrent.c.mako", numerics="1e-4", preference=30,
-    sources=["tiles.h", *(f"{GENERIC}{name}" for name in HEADERS), "whole_recurrent.h"],
-    types="f32, f32, f32, f32?, *?, f32?, f32? -> f32?, f32?, f32?", requires=Needs(lacks=("fpu",)),
-)  # fmt: skip
-class TiledWholeRecurrent(TiledKernelMethods):
+class _Cells(TiledKernelMethods):
     """Usual cells with constant weights: Sigmoid and Tanh, no lengths, no clipping; all steps at one sitting."""
 
     tile_type = "{function}_tile"
     phases = 2
     gives_way = True
+    _product_cycles: ClassVar[int] = PRODUCT_CYCLES
 
     def accepts(self, call: Call) -> str | None:
         """What the portable kernel takes, of the usual cells."""
@@ -73,7 +71,7 @@ class TiledWholeRecurrent(TiledKernelMethods):
         cell, gates = recurrent_cell(call), GATES[call.node.op]
         inputs = cell.inputs + cell.hidden
         rows, states = -(-gates * cell.hidden // CORES), -(-cell.hidden // CORES)
-        step = STEP_CYCLES + inputs * NUMBER_CYCLES + rows * (inputs * PRODUCT_CYCLES + 2 * ROW_CYCLES)
+        step = STEP_CYCLES + inputs * NUMBER_CYCLES + rows * (inputs * self._product_cycles + 2 * ROW_CYCLES)
         return 1000 + len(cell.directions) * cell.batch * cell.steps * (step + states * STATE_CYCLES)
 
     def tile_scratch(self, call: Call, sizes: Mapping[str, Any]) -> Any:
@@ -94,3 +92,22 @@ class TiledWholeRecurrent(TiledKernelMethods):
     def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
         """The batch."""
         return {"entries": recurrent_cell(call).batch}
+
+
+@PLATFORM.kernel(
+    "GRU", "LSTM", types=TYPES, template="whole_recurrent.c.mako", sources=SOURCES, numerics="1e-4", preference=30,
+    requires=Needs(lacks=("fpu",)),
+)  # fmt: skip
+class TiledWholeRecurrent(_Cells):
+    """Weights lie in L1."""
+
+
+@PLATFORM.kernel(
+    "GRU", "LSTM", types=TYPES, template="whole_recurrent.c.mako", sources=SOURCES, numerics="1e-4", preference=29,
+    requires=Needs(lacks=("fpu",)),
+)  # fmt: skip
+class FarWholeRecurrent(_Cells):
+    """The cores read weights where they rest, those of a row once in a step."""
+
+    at_rest = frozenset(("w", "r"))
+    _product_cycles = PRODUCT_CYCLES + LOAD_CYCLES

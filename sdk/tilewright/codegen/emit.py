@@ -247,6 +247,7 @@ def network_text(
         runtime_bytes=runtime_bytes,
         fast=_fast(placed, levels),
         context=context,
+        cores_read=any(instruction.kernel.methods.at_rest for instruction in plan.instructions),
     )
 
 

@@ -15,7 +15,8 @@ class Interface:
     are handed over by rows. `kit` is the prefix of a bundle whose memory the network uses, empty where it has its own;
     of that memory `foreign_ram_bytes`, and of an assembler file with the constants of all `foreign_constant_bytes`,
     are of no use to this network. `build` is the number of
-    this compilation of one network, as its header has it.
+    this compilation of one network, as its header has it. `cores_read` says that the cores of a cluster read constants
+    where they rest.
     """
 
     model: str
@@ -32,6 +33,7 @@ class Interface:
     foreign_constant_bytes: int = 0
     streamed: tuple[tuple[int, int], ...] = ()
     build: int = 0
+    cores_read: bool = False
 
     @property
     def upper(self) -> str:

@@ -142,6 +142,7 @@ class NetworkText:
     text: bool = False
     run_arguments: tuple[str, ...] = ()
     slices: tuple[Slice, ...] = ()
+    cores_read: bool = False
 
     @property
     def slice_parameters(self) -> str:
@@ -167,6 +168,7 @@ class NetworkText:
             state_bytes=self.states.size_bytes if self.states is not None else 0,
             align=self.align,
             streamed=tuple((port.rows, port.planes) for port in self.inputs) if self.io == "stream" else (),
+            cores_read=self.cores_read,
         )
 
     @property

@@ -207,11 +207,11 @@ def home_of(
 def read_in_place(
     plan: ExecutionPlan, instruction: Instruction, number: int, many: bool, addresses: Mapping[int, str]
 ) -> tuple[Home, ...]:
-    """The constants that an engine reads where they rest, by the addresses of frozen slots."""
+    """The constants that an engine or the cores read where they rest, by the addresses of frozen slots."""
     homes = []
     for index in instruction.frozen:
         constant = plan.frozen_slots[index].constant
-        if constant.level:
+        if constant.level or constant.name in instruction.kernel.methods.at_rest:
             name = f"{constant.name}_{number}" if many else constant.name
             declaration = f"const {C_TYPES[constant.dtype]} *{name}"
             homes.append(Home(f"{number}.c.{constant.name}", declaration, name, Pointer(addresses[index]), False))

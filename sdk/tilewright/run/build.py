@@ -123,12 +123,13 @@ def _built(project: Path, interface: Interface, glue: str, target: Target, work:
     for blob in sorted((project / "weights").glob("*.bin")) if interface.blobs else ():
         data = blob.read_bytes()  # the region's number stands in its header
         (work / f"blob_{int.from_bytes(data[24:28], 'little')}.bin").write_bytes(data)
-    own = _compile_harness(driver, glue, target, (*everywhere, *switches.harness), project, work)
+    harness = (*switches.harness, *(("-DTW_CORES_READ",) if interface.cores_read else ()))
+    own = _compile_harness(driver, glue, target, (*everywhere, *harness), project, work)
     if switches.cover:
         own.append(_compile(driver, target, HARNESS / "cover.c", (*everywhere, "-std=gnu11", f"-I{HARNESS}"), work))
     if switches.positions:
         written = (HARNESS / "text.c", project / "src" / f"{model}_text.c")
-        flags_beside = (*everywhere, *switches.harness, "-std=gnu11", f"-I{HARNESS}", f"-I{project / 'src'}")
+        flags_beside = (*everywhere, *harness, "-std=gnu11", f"-I{HARNESS}", f"-I{project / 'src'}")
         own += [_compile(driver, target, source, flags_beside, work / "text") for source in written]
     path = work / f"{model}.elf"
     map_file = work / f"{model}.map"

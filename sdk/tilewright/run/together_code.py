@@ -25,7 +25,7 @@ def common_interface(kit: str, parts: Sequence[Interface]) -> Interface:
         parts[0], model=kit, takes_pointers=True,
         inputs=tuple(size for one in parts for size in one.inputs),
         outputs=tuple(size for one in parts for size in one.outputs),
-        foreign_ram_bytes=0, foreign_constant_bytes=0,
+        foreign_ram_bytes=0, foreign_constant_bytes=0, cores_read=any(one.cores_read for one in parts),
     )  # fmt: skip
 
 

@@ -51,7 +51,7 @@ def _together(
     if len(names) > LONGEST or choice.streamed.intersection(names):
         return None
     kernels = [works[name].kernel for name in names]
-    if any(kernel.gives_jobs for kernel in kernels):
+    if any(kernel.gives_jobs or kernel.methods.at_rest for kernel in kernels):
         return None
     errands = errands_between(names, reading)
     return None if errands is None else sitting_of([works[name] for name in names], reading, levels, errands)

@@ -126,8 +126,8 @@ def work_of(call: Call, kernel: Kernel, layouts: Mapping[str, Layout], constants
         for b in addressed.operands
     ]  # fmt: skip
     for index, constant in enumerate(constants):
-        if constant.level:
-            continue  # an engine reads it where it rests
+        if constant.level or constant.name in kernel.methods.at_rest:
+            continue  # an engine reads it where it rests, or the cores do
         access, loop = _constant(call, kernel, constant, extents)
         extents |= loop
         operands.append(
