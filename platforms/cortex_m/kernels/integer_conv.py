@@ -5,33 +5,23 @@ Some pixels go at a time, so that packing the weights anew for them costs little
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 
 from tilewright.numerics import C_TYPES, SHIFTS
-from tilewright.operators import conv_window
 from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands
 from tilewright.platforms.cortex_m.kernels import matrix_i8, mve_product, product_i8
 from tilewright.platforms.cortex_m.kernels.integer_product import zeros_of
 from tilewright.platforms.cortex_m.platform import PLATFORM
+from tilewright.platforms.generic.kernels import integer_conv as portable_conv
 from tilewright.platforms.generic.kernels import integer_product as portable
+from tilewright.platforms.generic.kernels.integer_conv import Axis, axes_of, depth_of
 
+WINDOWS = "../../generic/kernels/integer_conv.h"
 MOST_PIXELS = 8
 """Pixels whose windows are gathered at a time."""
 MOST_COLUMNS = 16
 """Channels that are packed at a time."""
-
-
-@dataclass(frozen=True)
-class Axis:
-    """One spatial axis: sizes of input, window and result, and how the window stands over the input."""
-
-    size: int
-    kernel: int
-    out: int
-    stride: int
-    dilation: int
-    pad: int
 
 
 @dataclass(frozen=True)
@@ -56,30 +46,11 @@ class IntegerConvContext:
     zeros: tuple[str, str]
 
 
-def axes_of(call: Call) -> tuple[Axis, Axis]:
-    """The two spatial axes."""
-    window = conv_window(replace(call, inputs=call.inputs[:2]))
-    parts = (window.kernel, window.outs, window.strides, window.dilations, window.begins)
-    h, w = (Axis(*each) for each in zip(call.shape(0)[2:], *parts, strict=True))
-    return h, w
-
-
-def depth_of(call: Call) -> int:
-    """Products of one sum."""
-    return prod(call.shape(1)[1:])
-
-
 def refused(call: Call) -> str | None:
-    """None for one group over images, one zero point for each operand, and sums that int32 holds."""
-    if len(call.shape(0)) != 4 or call.integer("group", 1) != 1:
-        return "the kernel handles one group over images"
-    if any(zero is not None and zero.elements != 1 for zero in (call.optional(2), call.optional(3))):
-        return "it has a zero point per channel, the kernel takes one for each operand"
-    if depth_of(call) >= portable.DEEPEST:
-        return f"{depth_of(call)} products of bytes may leave int32"
+    """None for what the portable kernel takes, of two channels or more."""
     if call.shape(1)[0] < 2:
         return "the kernel computes two channels at once"
-    return None if call.outputs[0].elements and depth_of(call) else "the tensor has no elements"
+    return portable_conv.refused(call)
 
 
 def pixels_of(call: Call) -> int:
@@ -121,7 +92,7 @@ def gathered_bytes(call: Call) -> int:
 
 @PLATFORM.kernel(
     "ConvInteger", types=portable.TYPES, template="integer_conv_dsp.c.mako", layout="default",
-    sources=[SHIFTS, "dsp.h", "matrix_i8.h", "product_exact.h", "product_dsp.h", "integer_conv.h"], preference=20,
+    sources=[SHIFTS, "dsp.h", "matrix_i8.h", "product_exact.h", "product_dsp.h", WINDOWS], preference=20,
     requires=Needs(has=("dsp",)),
 )  # fmt: skip
 class IntegerConvDsp(KernelMethods):
@@ -158,7 +129,7 @@ class IntegerConvDsp(KernelMethods):
 
 @PLATFORM.kernel(
     "ConvInteger", types=portable.TYPES, template="integer_conv_mve.c.mako", layout="default",
-    sources=["mve.h", "product_exact.h", "product_mve.h", "integer_conv.h"], preference=40,
+    sources=["mve.h", "product_exact.h", "product_mve.h", WINDOWS], preference=40,
     requires=Needs(has=("mve",)),
 )  # fmt: skip
 class IntegerConvMve(KernelMethods):

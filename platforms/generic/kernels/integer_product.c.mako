@@ -35,6 +35,22 @@ ${f.storage} void ${f.name}_matrix(const ${k.a_type} *a, const ${k.b_type} *b, i
     }
 }
 
+% if k.windows:
+${f.storage} void ${f.name}(${f.parameters})
+{
+    static const tilewright_window_axis rows = ${k.windows.rows}, columns = ${k.windows.columns};
+    ${k.a_type} *const windows = (${k.a_type} *)(void *)scratch;
+    for (int image = 0; image < ${k.windows.images}; image++) {
+        for (int pixel = 0; pixel < ${k.windows.image}; pixel += ${p.rows}) {
+            const int first = pixel < ${k.windows.image - p.rows} ? pixel : ${k.windows.image - p.rows};
+            for (int j = 0; j < ${p.rows}; j++) {
+                tilewright_window((const uint8_t *)x + ${times("image", k.windows.inputs * k.windows.plane)}, (uint8_t *)windows + ${times("j", p.depth)}, ${k.windows.inputs}, &rows, &columns, (first + j) / ${k.windows.across}, (first + j) % ${k.windows.across}, (uint8_t)${k.a_zero});
+            }
+            ${f.name}_matrix(windows, w, y + ${times("image", p.columns * k.windows.image)} + first, ${k.a_zero}, ${k.b_zero});
+        }
+    }
+}
+% else:
 ${f.storage} void ${f.name}(${f.parameters})
 {
 % for head in p.loops:
@@ -42,3 +58,4 @@ ${head}
 % endfor
 ${p.indent}${f.name}_matrix(${p.place("a")}, ${p.place("b")}, ${p.place("y")}, ${k.a_zero}, ${k.b_zero});
 }
+% endif

@@ -17,6 +17,20 @@ DEEPEST = 1 << 15
 
 
 @dataclass(frozen=True)
+class IntegerWindows:
+    """Windows of images that are gathered as rows of a product: C of both axes, elements of a channel of an image,
+    pixels of a row and of a channel of the result."""
+
+    images: int
+    inputs: int
+    rows: str
+    columns: str
+    plane: int
+    across: int
+    image: int
+
+
+@dataclass(frozen=True)
 class IntegerProductContext:
     """The product in blocks of `at_once` rows by `width` columns; the zero points are C expressions."""
 
@@ -28,6 +42,7 @@ class IntegerProductContext:
     width: int
     a_zero: str
     b_zero: str
+    windows: IntegerWindows | None = None
 
 
 def refused(call: Call) -> str | None:
@@ -68,14 +83,19 @@ class IntegerProduct(KernelMethods):
 
     def context(self, operands: Operands) -> IntegerProductContext:
         """The numbers of the product."""
-        call, product = operands.call, two_operands(operands)
-        return IntegerProductContext(
-            attribute=ATTRIBUTE,
-            a_type=C_TYPES[call.tensor(0).dtype],
-            b_type=C_TYPES[call.tensor(1).dtype],
-            product=product,
-            at_once=min(4, product.rows),
-            width=next((width for width in (16, 8, 4) if product.columns >= width), product.columns),
-            a_zero=zero_of(call, 0),
-            b_zero=zero_of(call, 1),
-        )
+        return numbers_of(operands.call, two_operands(operands))
+
+
+def numbers_of(call: Call, product: TwoOperands, windows: IntegerWindows | None = None) -> IntegerProductContext:
+    """Of the product of a call, whose rows are gathered where there are windows."""
+    return IntegerProductContext(
+        attribute=ATTRIBUTE,
+        a_type=C_TYPES[call.tensor(0).dtype],
+        b_type=C_TYPES[call.tensor(1).dtype],
+        product=product,
+        at_once=min(4, product.rows),
+        width=next((width for width in (16, 8, 4) if product.columns >= width), product.columns),
+        a_zero=zero_of(call, 0),
+        b_zero=zero_of(call, 1),
+        windows=windows,
+    )

@@ -40,6 +40,26 @@ static void ${f.name}_block(const ${k.a_type} *a, const ${k.b_type} *b, int32_t 
                      : "memory");
 }
 
+% if k.windows:
+static void ${f.name}(${f.parameters})
+{
+    static const tilewright_window_axis rows = ${k.windows.rows}, columns = ${k.windows.columns};
+    ${k.a_type} *const windows = (${k.a_type} *)(void *)scratch;
+    for (int image = 0; image < ${k.windows.images}; image++) {
+        for (int pixel = 0; pixel < ${k.windows.image}; pixel += ${p.rows}) {
+            const int first = pixel < ${k.windows.image - p.rows} ? pixel : ${k.windows.image - p.rows};
+            int32_t *const to = y + ${times("image", p.columns * k.windows.image)} + first;
+            for (int j = 0; j < ${p.rows}; j++) {
+                tilewright_window((const uint8_t *)x + ${times("image", k.windows.inputs * k.windows.plane)}, (uint8_t *)windows + ${times("j", p.depth)}, ${k.windows.inputs}, &rows, &columns, (first + j) / ${k.windows.across}, (first + j) % ${k.windows.across}, (uint8_t)${k.a_zero});
+            }
+            for (int n = 0; n < ${p.columns}; n += ${k.lanes}) {
+                const int width = n < ${p.columns - k.lanes} ? ${k.lanes} : ${p.columns} - n;
+                ${f.name}_block(windows, w + ${times("n", p.b_column)}, to + ${times("n", p.y_column)}, ${k.a_zero}, ${k.b_zero}, width);
+            }
+        }
+    }
+}
+% else:
 static void ${f.name}(${f.parameters})
 {
 % for head in p.loops:
@@ -53,3 +73,4 @@ ${p.indent}        ${f.name}_block(${p.place("a")} + ${times("m", p.a_row)}, ${p
 ${p.indent}    }
 ${p.indent}}
 }
+% endif
