@@ -22,12 +22,13 @@ from tilewright.platforms.generic.kernels.overlap import gap_bytes, patch_steps
 
 @dataclass(frozen=True)
 class ConvWork(Work):
-    """Instructions of the matrix core's steps; pairs of channels; results; blocks; widened words and the runs of them;
-    what is gathered: pixel rows or tested taps, and bytes one by one."""
+    """Instructions of the matrix core's steps; pairs of channels; results, and those whose codes no assembly makes;
+    blocks; widened words and the runs of them; what is gathered: pixel rows or tested taps, and bytes one by one."""
 
     core_instructions: float
     channel_pairs: float
     results: float
+    coded: float
     blocks: float
     widened_words: float
     runs: float
@@ -39,6 +40,7 @@ PRICES = ConvWork(
     core_instructions=0.98,
     channel_pairs=0.0,
     results=8.9,
+    coded=9.5,
     blocks=45.0,
     widened_words=8.3,
     runs=15.0,
@@ -233,6 +235,7 @@ def work(call: Call) -> ConvWork:
         core_instructions=blocks * pairs * depth / 2 * step,
         channel_pairs=blocks * pairs,
         results=2 * blocks * pairs * at_once,
+        coded=2 * blocks * pairs * at_once * codes.form.endswith("_limited"),
         blocks=blocks * groups.count,
         widened_words=blocks * groups.count * at_once * depth / 4,
         runs=runs,

@@ -40,7 +40,7 @@ class FoursWork(Work):
     coded: float
 
 
-BYTES = FoursWork(taps=15.5, pairs=45.0, edge_taps=15.6, edges=40.0, words=4.0, coded=6.0)
+BYTES = FoursWork(taps=15.5, pairs=45.0, edge_taps=15.6, edges=40.0, words=4.0, coded=8.2)
 HALVES = replace(BYTES, taps=13.5)
 """Instructions for one unit of each kind of work, for codes of eight bits and of sixteen."""
 WORTH, WORTH_SMALL, SMALL = 1.05, 1.15, 128

@@ -25,16 +25,18 @@ from tilewright.platforms.generic.kernels.blocks import Axis
 
 @dataclass(frozen=True)
 class DepthwiseWork(Work):
-    """Multiplications with their loads; results; lines of results; words and columns of the planes."""
+    """Multiplications with their loads; results, and those whose codes are limited; lines of results; words and columns
+    of the planes."""
 
     products: float
     results: float
+    limited: float
     lines: float
     plane_words: float
     plane_columns: float
 
 
-PRICES = DepthwiseWork(products=1.35, results=0.2, lines=48.0, plane_words=3.9, plane_columns=0.0)
+PRICES = DepthwiseWork(products=1.35, results=0.2, limited=8.2, lines=48.0, plane_words=3.9, plane_columns=0.0)
 """Instructions for one unit of each kind of work."""
 PLANE_BYTES = 2560
 """Planes are cut into bands along the paired axis where two of them would be larger."""
@@ -258,6 +260,7 @@ def work(call: Call) -> DepthwiseWork:
     return DepthwiseWork(
         products=count * q.out * q.kernel * steps,
         results=count * p.out * q.out,
+        limited=count * p.out * q.out * coding(call).limited,
         lines=runs * count * q.out,
         plane_words=runs * inputs * cut.columns * cut.words,
         plane_columns=runs * inputs / 2 * cut.columns,
