@@ -105,8 +105,45 @@ def test_blocks_that_begin_within_a_byte_become_floats(tmp_path: Path) -> None:
     assert [bound.call.node.op for bound in found.bound.nodes if bound.kernel] == ["MatMul"]
 
 
+DSP_CASES = {
+    "two rows, columns that make no four": ((2, 100), 11, 32),
+    "an even number of blocks of sixteen": ((1, 288), 16, 16),
+    "an odd one": ((1, 75), 5, 16),
+    "several sums in a block, segments": ((1, 300), 9, 128),
+    "a block of forty-eight": ((1, 400), 4, 48),
+    "a block of sixty-four": ((3, 2, 70), 6, 64),
+    "less than a block": ((1, 31), 6, 128),
+    "less than four": ((2, 3), 3, 16),
+}
+
+
 @pytest.mark.parametrize("zeros", [True, False])
-def test_on_a_core_with_dual_products(zeros: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", DSP_CASES)
+def test_on_a_core_with_dual_products(name: str, zeros: bool, tmp_path: Path) -> None:
     target = "qemu_mps2_an386"
     board_or_skip(target)
+    shape, columns, block = DSP_CASES[name]
+    held(compiled(n_bits(shape, columns, block, zeros=zeros), tmp_path, target), tmp_path, target)
+
+
+@pytest.mark.parametrize("zeros", [True, False])
+@pytest.mark.parametrize("target", ["qemu_mps2_an505", "qemu_mps3_an547"])
+def test_with_and_without_a_float_unit(target: str, zeros: bool, tmp_path: Path) -> None:
+    board_or_skip(target)
     held(compiled(n_bits((2, 100), 11, 32, zeros=zeros), tmp_path, target), tmp_path, target)
+
+
+def test_rows_of_any_size_are_computed(tmp_path: Path) -> None:
+    """Values that are zero, very small, very large and of one sign, some in segments of their own."""
+    target = "qemu_mps2_an386"
+    board_or_skip(target)
+    rows = RANDOM.standard_normal((6, 300)).astype(np.float32)
+    rows[0], rows[1, :256], rows[3, 256:], rows[4] = 0, 0, np.abs(rows[3, 256:]) * 1000, rows[4] * np.float32(1e-34)
+    rows[2, 5], rows[5, 280] = 3e30, -4e4
+    found = compiled(n_bits((6, 300), 5, 16, zeros=True), tmp_path, target)
+    np.savez(tmp_path / "rows.npz", x=rows)
+    (tmp_path / "project").mkdir()
+    options = RunOptions(inputs=tmp_path / "rows.npz")
+    report = run_model(write(found, tmp_path / "project"), load_target(target), options, tmp_path / "project")
+    assert report.run is not None
+    assert report.run.match
