@@ -74,7 +74,7 @@ class IntegerProductDsp(KernelMethods):
         """Packed columns and widened rows."""
         product = two_operands(operands)
         depth = product.depth + -product.depth % 4
-        return depth * (product_i8.packed_columns(product) + 2 * matrix_i8.pixels_at_once(product.rows))
+        return product_i8.packed_bytes(product) + 2 * depth * matrix_i8.pixels_at_once(product.rows)
 
     def cost(self, call: Call) -> float:
         """That of the product of codes."""
@@ -87,7 +87,7 @@ class IntegerProductDsp(KernelMethods):
         return SumsContext(
             product=product,
             chunk=min(columns, product.columns),
-            at=(columns * (product.depth + -product.depth % 4) // 4,),
+            at=(product_i8.packed_bytes(product) // 4,),
             at_once=matrix_i8.pixels_at_once(product.rows),
             shape=shape_of(operands, columns),
             zeros=zeros_of(call),

@@ -114,7 +114,13 @@ def shape_of(operands: Operands, columns: int) -> tuple[int, ...]:
 
 def packed_columns(product: TwoOperands) -> int:
     """Columns of the matrix core at a time; a single one is computed twice."""
-    return max(2, chunk_of(product.columns, MOST_COLUMNS, 4))
+    return max(2, product.columns if product.columns <= MOST_COLUMNS else chunk_of(product.columns, MOST_COLUMNS, 2))
+
+
+def packed_bytes(product: TwoOperands) -> int:
+    """Bytes of the packed columns; the last one of an odd number is packed twice."""
+    columns = packed_columns(product)
+    return (columns + columns % 2) * (product.depth + -product.depth % 4)
 
 
 def product_cost(call: Call) -> float:
@@ -122,6 +128,7 @@ def product_cost(call: Call) -> float:
     product = two_operands(Operands(call))
     at_once, columns = matrix_i8.pixels_at_once(product.rows), packed_columns(product)
     chunks, blocks = -(-product.columns // columns), -(-product.rows // at_once)
+    columns += columns % 2
     work = ProductWork(
         core_instructions=chunks * columns / 2 * blocks * product.depth / 2 * (matrix_i8.COST[at_once] + 1),
         results=chunks * columns * blocks * at_once,
@@ -152,7 +159,7 @@ class ProductDsp(KernelMethods):
         """Packed columns and widened rows."""
         product = two_operands(operands)
         depth = product.depth + -product.depth % 4
-        return depth * (packed_columns(product) + 2 * matrix_i8.pixels_at_once(product.rows))
+        return packed_bytes(product) + 2 * depth * matrix_i8.pixels_at_once(product.rows)
 
     def cost(self, call: Call) -> float:
         """Work at the prices of its kinds."""
@@ -167,7 +174,7 @@ class ProductDsp(KernelMethods):
         return ProductContext(
             product=product,
             chunk=min(columns, product.columns),
-            packed=columns * (product.depth + -product.depth % 4) // 4,
+            packed=packed_bytes(product) // 4,
             at_once=at_once,
             form=form_of(call),
             shape=shape_of(operands, columns),
