@@ -16,6 +16,7 @@ from tilewright.gradient.network import Network
 from tilewright.gradient.optimisers import Optimiser
 from tilewright.gradient.training import Training, TrainingWish, training
 from tilewright.model import Array, Model
+from tilewright.platforms.generic.kernels.descent import WIDE
 
 
 def branching(pool: str = "GlobalAveragePool") -> onnx.ModelProto:
@@ -97,10 +98,13 @@ def test_the_mask_of_a_gradient_that_is_the_same_over_a_plane_takes_no_bytes() -
 
 
 @pytest.mark.parametrize("board", ["host", "qemu_mps2_an386"])
-def test_channels_that_are_no_multiple_of_four_are_taken_back_on_a_core(board: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("first", "second", "size"), [(6, 10, (9, 8)), (4, 8, (3, WIDE))], ids=["odd", "wide"])
+def test_channels_and_columns_of_any_number_are_taken_back_on_a_core(
+    board: str, first: int, second: int, size: tuple[int, int], tmp_path: Path
+) -> None:
     board_or_skip(board)
     draw = np.random.default_rng(9)
-    shapes = {"a": (6, 3, 3, 3), "b": (10, 6, 3, 3), "c": (5, 10, 3, 3), "m": (3, 5)}
+    shapes = {"a": (first, 3, 3, 3), "b": (second, first, 3, 3), "c": (5, second, 3, 3), "m": (3, 5)}
     weights = {name: draw.standard_normal(shape).astype(np.float32) / 3 for name, shape in shapes.items()}
     nodes = [
         node("Conv", "x a", "c0", pads=[1] * 4), node("Relu", "c0", "r0"),
@@ -108,6 +112,6 @@ def test_channels_that_are_no_multiple_of_four_are_taken_back_on_a_core(board: s
         node("Conv", "r1 c", "c2", pads=[1] * 4, strides=[2, 2]), node("Relu", "c2", "r2"),
         node("GlobalAveragePool", "r2", "p"), node("Flatten", "p", "f"), node("Gemm", "f m", "y", transB=1),
     ]  # fmt: skip
-    onnx.save(onnx_model(nodes, {"x": (1, 3, 9, 8)}, ["y"], weights), tmp_path / "net.onnx")
+    onnx.save(onnx_model(nodes, {"x": (1, 3, *size)}, ["y"], weights), tmp_path / "net.onnx")
     words = ["train", str(tmp_path / "net.onnx"), "-t", board, "-o", str(tmp_path / "out"), "-q"]
     assert main([*words, "--run", "2", "--learning-rate", "0.5"]) == 0
