@@ -78,12 +78,23 @@ def _product(network: Network, name: str, depth: int, left: str, right: str) -> 
 
 @pytest.mark.parametrize(
     ("board", "kernel"),
-    [("qemu_mps2_an386", "ProductDsp"), ("qemu_mps3_an547", "ProductMve"), ("qemu_rv32imc", "ProductBlockI8")],
+    [
+        ("qemu_mps2_an386", "ProductDsp"),
+        ("qemu_mps3_an547", "ProductMve"),
+        ("qemu_rv32imc", "ProductBlockI8"),
+    ],
 )
 def test_products_of_codes(board: str, kernel: str, tmp_path: Path) -> None:
     done = check_network(products(), board, tmp_path, ("random", "low"), "speed", (kernel,))
     taken = kernels(done)
     assert {taken[name] for name in (*SHAPES, *TURNED)} == {kernel}
+
+
+def test_products_of_codes_in_vectors_of_columns(tmp_path: Path) -> None:
+    taken = kernels(check_network(products(), "qemu_rv32gcv", tmp_path, ("random", "low")))
+    others = {name for name in (*SHAPES, *TURNED) if taken[name] != "ProductVectorI8"}
+    assert others == {"ties", "few_ties", "column", "turned_column"}  # codes in 64 bits, and lanes that stay empty
+    assert {taken[name] for name in others} == {"ProductBlockI8"}
 
 
 def test_products_of_floats(tmp_path: Path) -> None:

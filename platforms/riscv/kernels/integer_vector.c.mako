@@ -3,7 +3,7 @@ p = k.product
 rows = range(k.at_once)
 %>\
 /* ${k.at_once} rows times up to ${k.lanes} columns. */
-static void ${f.name}_block(const ${k.a_type} *a, const ${k.b_type} *b, int32_t *y, int32_t a_zero, int32_t b_zero, int width)
+static void ${f.name}_block(const ${k.a_type} *a, const ${k.b_type} *b, ${k.y_type} *y, int32_t a_zero, int32_t b_zero, int width)
 {
     const ${k.b_type} *const end = b + ${p.depth * p.b_step};
 % for row in rows:
@@ -29,14 +29,18 @@ static void ${f.name}_block(const ${k.a_type} *a, const ${k.b_type} *b, int32_t 
 % endif
                      "vwmacc.vx ${sums}, %[v${row}], v4\n\t"
 % endfor
-                     "bne %[b], %[end], 1b\n\tvsetvli zero, %[width], e32, m8, ta, ma\n\t"
-% for sums in k.sums:
-                     "${f"vse32.v {sums}, (%[y])" if p.y_column == 1 else f"vsse32.v {sums}, (%[y]), %[y_column]"}\n\tadd %[y], %[y], %[y_row]\n\t"
+                     "bne %[b], %[end], 1b\n\t.option pop"
+                     : [b] "+&r"(b)${"".join(f', [a{row}] "+&r"(a{row}), [v{row}] "=&r"(v{row})' for row in rows)}
+                     : [end] "r"(end), [width] "r"(width), [b_step] "r"(${p.b_step}), [a_step] "r"(${p.a_step}),
+                       [a_zero] "r"(a_zero), [b_zero] "r"(b_zero), [b_column] "r"(${p.b_column})
+                     : "memory");
+    __asm__ volatile(".option push\n\t.option arch, +v\n\t"
+% for line in k.stored:
+                     "${line}\n\t"
 % endfor
                      ".option pop"
-                     : [b] "+&r"(b), [y] "+&r"(y)${"".join(f', [a{row}] "+&r"(a{row}), [v{row}] "=&r"(v{row})' for row in rows)}
-                     : [end] "r"(end), [width] "r"(width), [b_step] "r"(${p.b_step}), [a_step] "r"(${p.a_step}), [y_row] "r"(${4 * p.y_row}),
-                       [a_zero] "r"(a_zero), [b_zero] "r"(b_zero), [b_column] "r"(${p.b_column}), [y_column] "r"(${4 * p.y_column})
+                     : [y] "+&r"(y)
+                     : [width] "r"(width), [y_step] "r"(${k.y_bytes * p.y_row})${"".join(f', [{name}] "r"({value})' for name, value in k.store_operands)}
                      : "memory");
 }
 

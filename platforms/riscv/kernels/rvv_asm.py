@@ -80,8 +80,11 @@ def in_vectors(form: Requantiser) -> bool:
     return isinstance(form, MultiplyHigh)
 
 
-def codes(sums: list[str], group: int, form: MultiplyHigh, y_type: DType) -> list[str]:
-    """Rows of sums of 32 bits in groups of registers, to codes that are stored; v0 holds numbers of the columns."""
+def codes(sums: list[str], group: int, form: MultiplyHigh, y_type: DType, *, strided: bool = False) -> list[str]:
+    """Rows of sums of 32 bits in groups of registers, to codes that are stored; v0 holds numbers of the columns.
+
+    Where they are `strided` the columns of a row lie `y_column` bytes apart.
+    """
     lines = [f"vsetvli zero, %[width], e32, m{group}, ta, ma"]
     lines += [f"vsll.vi {total}, {total}, {form.pre_shift}" for total in sums if form.pre_shift]
     for number, instruction in zip(form.numbers, ("vmulh", "vadd", "vsra"), strict=True):
@@ -103,9 +106,15 @@ def codes(sums: list[str], group: int, form: MultiplyHigh, y_type: DType) -> lis
         width, registers = width // 2, registers // 2
         lines.append(f"vsetvli zero, %[width], e{width}, m{registers}, ta, ma")
         lines += [f"{narrow} {total}, {total}, 0" for total in sums]
-    for row, total in enumerate(sums):
+    return lines + stores(sums, y_type.bits, strided=strided)
+
+
+def stores(rows: list[str], bits: int, *, strided: bool) -> list[str]:
+    """Rows of elements of so many bits, stored at `y` and every `y_step` bytes behind it."""
+    lines = []
+    for row, register in enumerate(rows):
         lines += ["add %[y], %[y], %[y_step]"] * (row > 0)
-        lines.append(f"vse{y_type.bits}.v {total}, (%[y])")
+        lines.append(f"vsse{bits}.v {register}, (%[y]), %[y_column]" if strided else f"vse{bits}.v {register}, (%[y])")
     return lines
 
 
