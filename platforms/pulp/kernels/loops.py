@@ -25,6 +25,7 @@ from tilewright.platforms.generic.kernels.codes import (
     TableCodes,
 )
 from tilewright.platforms.generic.kernels.codes_near import NearCodes
+from tilewright.platforms.generic.kernels.codes_quotient import QuotientCodes
 from tilewright.platforms.generic.kernels.codes_real import RealCodes, RequantiseReal
 from tilewright.platforms.generic.kernels.codes_settled import SettledCodes
 from tilewright.platforms.generic.kernels.codes_sums import SumCodes, TransposedSumCodes
@@ -48,8 +49,8 @@ from tilewright.platforms.pulp.kernels.windows import CORES
 from tilewright.platforms.pulp.platform import PLATFORM
 
 TAKEN = (
-    NestLoops, PairCodes, NearCodes, TableCodes, MoveCodes, MeanCodes, BorderCodes, SumCodes, SettledCodes, RealCodes,
-    RequantiseReal,
+    NestLoops, PairCodes, NearCodes, TableCodes, MoveCodes, MeanCodes, BorderCodes, SumCodes, SettledCodes,
+    QuotientCodes, RealCodes, RequantiseReal,
 )  # fmt: skip
 FOLDER = Path(__file__).parent
 POINT_CYCLES, ENTRY_CYCLES = 14, 300

@@ -79,6 +79,7 @@ from tilewright.ops.quantised.meaning import table as lookup_table
 from tilewright.ops.quantised.near import NearForm, near_form
 from tilewright.ops.quantised.normalised import NormalisedForm, has_normalised_form, normalised_form
 from tilewright.ops.quantised.proof import Bounds, Proof, prove, thresholds
+from tilewright.ops.quantised.quotient import QuotientForm, quotient_form
 from tilewright.ops.quantised.quotient_twice import Quotient
 from tilewright.ops.quantised.real import code_limits, real_call, rounds_twice, the_quantisation
 from tilewright.ops.quantised.resize import ResizeAxis, ResizeForm, interpolates, resize_form, resize_proof
@@ -96,18 +97,17 @@ from tilewright.ops.requantize import Integers, Requantisation, dequantise, quan
 __all__ = [
     "C_TYPES", "OF_PAIRS", "ROUNDING", "SHIFTS", "TOTAL_SHIFT", "Accumulator", "Addition", "AttentionForm", "Bounds",
     "Channelwise", "Distance", "Integers", "MatrixForm", "MultiplyHigh", "NearForm", "NormForm", "NormalisedForm",
-    "PairForm", "Proof", "Quotient", "Requantisation", "Requantiser", "ResizeAxis", "ResizeForm", "RoundedDivision",
-    "RoundedTwice", "SettledForm", "SoftmaxForm", "SplitMultiply", "StepForm", "SumForm", "Twice", "UnitForm",
-    "accumulator", "by_channel", "centred", "channel_axis", "channels", "clip_steps", "code_limits",
+    "PairForm", "Proof", "Quotient", "QuotientForm", "Requantisation", "Requantiser", "ResizeAxis", "ResizeForm",
+    "RoundedDivision", "RoundedTwice", "SettledForm", "SoftmaxForm", "SplitMultiply", "StepForm", "SumForm", "Twice",
+    "UnitForm", "accumulator", "by_channel", "centred", "channel_axis", "channels", "clip_steps", "code_limits",
     "constant_address", "constant_type", "curve_factor", "curve_points", "dequantise", "element_rules",
     "element_twice_unknown", "exponential_points", "fixed_attention", "fixed_matrix", "fixed_norm", "fixed_product",
-    "fixed_table", "fraction_bits", "has_normalised_form", "initialiser", "interpolates", "inverse_points",
-    "is_fixed", "is_half", "literal", "loaded", "log_shares_form", "lookup_table", "mantissa", "mean_proof", "minus",
-    "near_form", "normalised_form", "packed", "pair_form", "pair_text", "plus", "product_exponent", "proof", "prove",
-    "quantise", "real_call", "requantisation", "requantisation_table", "requantise", "resize_form", "resize_proof",
+    "fixed_table", "fraction_bits", "has_normalised_form", "initialiser", "interpolates", "inverse_points", "is_fixed",
+    "is_half", "literal", "loaded", "log_shares_form", "lookup_table", "mantissa", "mean_proof", "minus", "near_form",
+    "normalised_form", "packed", "pair_form", "pair_text", "plus", "product_exponent", "proof", "prove", "quantise",
+    "quotient_form", "real_call", "requantisation", "requantisation_table", "requantise", "resize_form", "resize_proof",
     "root_rule", "rounded_twice", "rounds_as_floats", "rounds_twice", "running_along", "running_rule", "same_meaning",
-    "settled_form", "softmax_axis", "softmax_form", "softmax_lines_rule", "softmax_twice_form",
-    "softmax_twice_unknown", "split_bias", "split_multiply", "step_form", "stored", "sum_form", "the_quantisation",
-    "thresholds", "times", "too_wide", "turn_exponents", "wide_nests", "wide_rule", "window_counts", "wraps",
-    "zero_code",
+    "settled_form", "softmax_axis", "softmax_form", "softmax_lines_rule", "softmax_twice_form", "softmax_twice_unknown",
+    "split_bias", "split_multiply", "step_form", "stored", "sum_form", "the_quantisation", "thresholds", "times",
+    "too_wide", "turn_exponents", "wide_nests", "wide_rule", "window_counts", "wraps", "zero_code",
 ]  # fmt: skip

@@ -107,9 +107,9 @@ def _remembered(
     operator: Operator, op: str, clamp: Clamp | None, left: PairKey, right: PairKey, result: PairKey
 ) -> PairForm | None:
     """Remembered, since every stage asks again; shapes do not matter."""
-    call = _call_of(operator, op, clamp, left, right, result)
-    a, b = (_all_codes(call.tensor(index)) for index in range(2))
-    codes, tied = _every_pair(operator, call, a, b), _tied_form(call)
+    call = call_of_pair(operator, op, clamp, left, right, result)
+    a, b = (all_codes(call.tensor(index)) for index in range(2))
+    codes, tied = every_pair(operator, call, a, b), _tied_form(call)
     if tied is not None and np.array_equal(tied.apply(a[:, None], b[None, :]), codes):
         return tied
     problem = PairProblem.of(call, a, b, codes)
@@ -166,12 +166,13 @@ def _tied_form(call: Call) -> PairForm | None:
     return PairForm(product, left, right, addend, shift, 32, zeros, *limits, "odd" if odd else "even")
 
 
-def _all_codes(tensor: Tensor) -> Integers:
+def all_codes(tensor: Tensor) -> Integers:
+    """Every code of the tensor's type, from the lowest on."""
     low, high = tensor.dtype.range
     return np.arange(low, high + 1, dtype=np.int64)
 
 
-def _every_pair(operator: Operator, call: Call, a: Integers, b: Integers) -> Integers:
+def every_pair(operator: Operator, call: Call, a: Integers, b: Integers) -> Integers:
     """[a, b]: the code that the float32 arithmetic gives."""
     first, second = call.tensor(0), call.tensor(1)
     inputs = replace(first, shape=(a.size, 1)), replace(second, shape=(1, b.size))
@@ -181,7 +182,9 @@ def _every_pair(operator: Operator, call: Call, a: Integers, b: Integers) -> Int
     return evaluate_by_element(operator, every, arrays)[0].astype(np.int64)
 
 
-def _call_of(operator: Operator, op: str, clamp: Clamp | None, left: PairKey, right: PairKey, result: PairKey) -> Call:
+def call_of_pair(
+    operator: Operator, op: str, clamp: Clamp | None, left: PairKey, right: PairKey, result: PairKey
+) -> Call:
     """The call on tensors of one element."""
     keys = zip("aby", (left, right, result), strict=True)
     first, second, target = (Tensor(name, dtype, (1,), meaning) for name, (dtype, meaning) in keys)
@@ -209,9 +212,9 @@ class PairProblem:
         operator: Operator, op: str, clamp: Clamp | None, left: PairKey, right: PairKey, result: PairKey
     ) -> PairProblem:
         """The problem of an operator on tensors of one element, with the code of every pair."""
-        call = _call_of(operator, op, clamp, left, right, result)
-        a, b = (_all_codes(call.tensor(index)) for index in range(2))
-        return PairProblem.of(call, a, b, _every_pair(operator, call, a, b))
+        call = call_of_pair(operator, op, clamp, left, right, result)
+        a, b = (all_codes(call.tensor(index)) for index in range(2))
+        return PairProblem.of(call, a, b, every_pair(operator, call, a, b))
 
     @staticmethod
     def of(call: Call, a: Integers, b: Integers, codes: Integers) -> PairProblem:
