@@ -10,6 +10,6 @@ RATES = {
     "DepthwiseRowsI8": Rate(3.9), "SumCodes": Rate(10.0), "TransposedSumCodes": Rate(11.0), "Recurrent": Rate(5.0),
     "PairCodes": Rate(16.5, OTHERS), "RealCodes": Rate(60.0), "TableCodes": Rate(4.8), "MoveCodes": Rate(7.0),
     "ResizeCodes": Rate(22.0),
-    "QuotientCodes": Rate(18.0),
+    "QuotientCodes": Rate(18.0), "SoftmaxFewI8": Rate(20.0),
     "PackedConvDot": Rate(0.42), "PackedDenseDot": Rate(0.5), "PackedCodes": Rate(9.0),
 }  # fmt: skip

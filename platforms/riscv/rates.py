@@ -15,6 +15,6 @@ RATES = {
     "PairCodes": Rate(15.0, OTHERS), "RealCodes": Rate(1000.0), "TableCodes": Rate(4.0), "MoveCodes": Rate(8.0),
     "BorderCodes": Rate(80.0), "ResizeCodes": Rate(90.0), "SoftmaxI8": Rate(27.0), "QuantiseSteps": Rate(55.0),
     "Relayout": Rate(5.0),
-    "QuotientCodes": Rate(20.0),
+    "QuotientCodes": Rate(20.0), "SoftmaxFewI8": Rate(20.0),
     "PackedConvDot": Rate(3.55), "PackedDenseDot": Rate(3.55), "PackedCodes": Rate(20.0),
 }  # fmt: skip

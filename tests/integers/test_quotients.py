@@ -16,11 +16,12 @@ from tilewright.plugins import kernels_of, platform
 KERNEL = "QuotientCodes"
 DRAWN = 12
 Scales = tuple[float, float, float]
+Case = tuple[Scales, tuple[int, int, int], type]
 
 
-def drawn(count: int, seed: int) -> list[tuple[Scales, tuple[int, int, int], type]]:
+def drawn(count: int, seed: int) -> list[Case]:
     """Scales, zero points and types, results of few steps and of far more than a code has."""
-    draw, found = np.random.default_rng(seed), []
+    draw, found = np.random.default_rng(seed), list[Case]()
     for _ in range(count):
         kind = (np.int8, np.uint8)[int(draw.integers(2))]
         low, high = np.iinfo(kind).min, np.iinfo(kind).max

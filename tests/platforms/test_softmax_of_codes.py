@@ -16,7 +16,7 @@ from tilewright.target import load_target
 BOARD = "qemu_mps3_an547"
 
 
-@pytest.mark.parametrize(("length", "inverse"), [(512, 256), (128, 192), (96, 240), (37, 256), (3, 256), (1, 256)])
+@pytest.mark.parametrize(("length", "inverse"), [(512, 256), (128, 192), (96, 240), (37, 256), (11, 256), (1, 256)])
 def test_distributions_of_codes_in_vectors(length: int, inverse: int, tmp_path: Path) -> None:
     """`length` equal codes are `inverse / length` steps each, a number of halves for some."""
     board_or_skip(BOARD)

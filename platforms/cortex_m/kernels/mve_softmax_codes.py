@@ -9,6 +9,7 @@ from tilewright.numerics import softmax_form
 from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels import softmax_i8 as portable
+from tilewright.platforms.generic.kernels.softmax_few_i8 import is_few
 from tilewright.platforms.generic.kernels.softmax_i8 import SoftmaxI8, SoftmaxI8Context
 
 PORTABLE = SoftmaxI8()
@@ -32,8 +33,10 @@ class SoftmaxCodesMve(KernelMethods):
     """Softmax on codes; the quotients of the portable kernel, those next to a tie divided as there."""
 
     def accepts(self, call: Call) -> str | None:
-        """Exact codes, and quotients of 32 bits."""
-        return portable.refusal(call)
+        """Exact codes, and quotients of 32 bits; lines of more than a few codes."""
+        if (why := portable.refusal(call)) is not None:
+            return why
+        return "SoftmaxFewI8 takes fewer instructions for lines of so few codes" if is_few(call) else None
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """The exponential of every difference of codes, the farthest first."""

@@ -1,6 +1,6 @@
+<%namespace name="parts" file="/softmax_parts.c.mako"/>\
 <%
 q = k.quotient
-high = q.high if q.high_bits is None else None
 def at(name, step, place):
     return f"{name}[{times('j', step)}{f' + {place * step}' if place else ''}]"
 %>\
@@ -16,21 +16,7 @@ def at(name, step, place):
             if ((word & ${(1 << q.shift) - 1}u) == 0u) { /* on a tie, or less than a unit beside it */
                 code = tilewright_softmax_exact((uint64_t)power * ${q.factor}u, total << ${q.fraction_bits}, code - 1u);
             }
-% if q.high_bits is not None:
-            code -= code >> ${q.high_bits}; /* the share of 1 is one code beyond the highest */
-% endif
-% if q.low is not None or high is not None:
-            int32_t limited = (int32_t)code + ${q.zero_point};
-% if q.low is not None:
-            limited = limited < ${q.low} ? ${q.low} : limited;
-% endif
-% if high is not None:
-            limited = limited > ${high} ? ${high} : limited;
-% endif
-            ${at("y", k.y_step, place)} = (${k.y_type})limited;
-% else:
-            ${at("y", k.y_step, place)} = (${k.y_type})((int32_t)code + ${q.zero_point});
-% endif
+${parts.stored(q, at("y", k.y_step, place), k.y_type, "            ")}\
         }
 </%def>\
 #if defined(__GNUC__)
