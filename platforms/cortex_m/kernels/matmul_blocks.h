@@ -201,7 +201,6 @@ typedef struct {
     int size;
     int own_words;
     int64_t start;
-    float largest;
 } tilewright_blocks_shape;
 
 /* The part of a sum: `count` values are there. Gives what lies behind it. */
@@ -229,8 +228,10 @@ TILEWRIGHT_INTO int32_t *tilewright_blocks_part(
     return numbers + shape->size;
 }
 
-/* A row as segments of whole blocks; gives what lies behind it, or NULL where a value is not finite, or all are too small. */
-TILEWRIGHT_ONCE const int32_t *tilewright_blocks_row(const float *a, int32_t *to, const tilewright_blocks_shape *shape)
+/* A row as segments of whole blocks, in numbers up to `largest`; gives what lies behind it, or NULL where a value is not
+ * finite, or all are too small. */
+TILEWRIGHT_ONCE const int32_t *tilewright_blocks_row(
+    const float *a, int32_t *to, const tilewright_blocks_shape *shape, float largest)
 {
     for (int at = 0; at < shape->depth; at += shape->segment) {
         const int left = shape->depth - at;
@@ -241,8 +242,8 @@ TILEWRIGHT_ONCE const int32_t *tilewright_blocks_row(const float *a, int32_t *to
         if (!(most <= 1e30f) || (most > 0.0f && most < 1e-30f)) {
             return NULL;
         }
-        const float scale = most / shape->largest;
-        const float factor = most > 0.0f ? shape->largest / most : 0.0f;
+        const float scale = most / largest;
+        const float factor = most > 0.0f ? largest / most : 0.0f;
         int32_t *const head = to;
         tilewright_put(&head[1], tilewright_load(&scale));
         to += 2;

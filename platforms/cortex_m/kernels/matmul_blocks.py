@@ -1,8 +1,8 @@
 """Rows of floats by weights of four bits in blocks on cores with the DSP extension: two columns in one 64-bit sum.
 
-Some blocks of a row become integers of nineteen bits with one scale. The product of such a number and a word that holds
-one code in its lowest four bits and one in its highest adds both products to a 64-bit sum; with numbers sixteen
-times as large they are 32 bits apart, and 16 terms of 15 steps (64 where numbers have seventeen bits) fit each half.
+Some blocks of a row become integers of about twenty bits with one scale. The product of such a number and a word that
+holds one code in its lowest four bits and one in its highest adds both products to a 64-bit sum; with numbers sixteen
+times as large they are 32 bits apart, and the codes say how large numbers may be that the sums fit each half.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from tilewright.platforms.generic.kernels.matmul_blocks import blocks_of, unsign
 LENGTHS = (64, 32, 16)
 """Terms of one sum."""
 HALF = 1 << 27
-"""What a sum stays below."""
+"""What a sum stays below, and that of the numbers of a part."""
+WHOLE = 1 << 22
+"""What numbers stay below, so that a float holds them beside 1.5 * 2^23."""
 NIBBLES = ((0, 2, 4, 6), (7, 1, 3, 5))
 """Where a word holds the codes of four steps, of the lower and of the upper column."""
 SEGMENT = 256
@@ -30,8 +32,8 @@ LOWER = np.asarray([1 / 16, 1, 1 / 16, 1], np.float32)
 class BlocksContext:
     """`rows` x `depth` times `columns`, `size` steps in a sum, `sums` of them in a block; see `matmul_blocks.h`.
 
-    `zero` is the zero point where all blocks have one, `start` what it comes to; inputs become numbers up to `largest`.
-    A block takes `block_words` of a group of four columns, from word `head` on its codes.
+    `zero` is the zero point where all blocks have one, `start` what it comes to. A block takes `block_words` of a
+    group of four columns, from word `head` on its codes.
     """
 
     rows: int
@@ -46,7 +48,6 @@ class BlocksContext:
     zero: int | None
     start: int
     bias: bool
-    largest: int
 
 
 def block_of(call: Call) -> int:
@@ -62,6 +63,17 @@ def terms(call: Call) -> int:
 def segment_of(call: Call) -> int:
     """Values with one scale."""
     return max(1, SEGMENT // block_of(call)) * block_of(call)
+
+
+def largest(call: Call) -> int:
+    """What inputs become at most: no sum of these times the steps of a column reaches its half."""
+    (columns, depth), block, size = call.shape(1), block_of(call), terms(call)
+    blocks, one = blocks_of(call).count, blocks_of(call).zero
+    zero = unsigned(call, 3).astype(np.int64) if one is None else np.full((columns, blocks), one)
+    steps = np.zeros((columns, blocks * block), np.int64)
+    steps[:, :depth] = np.abs(unsigned(call, 1) - zero.repeat(block, axis=1)[:, :depth])
+    most = int(steps.reshape(columns, -1, size).sum(axis=2).max(initial=1))
+    return min((HALF - 1) // most, (HALF - 1) // size, WHOLE - 1) - 1  # a quotient may be rounded up
 
 
 def words_of(nibbles: Array) -> Array:
@@ -107,7 +119,8 @@ class MatMulBlocksDsp(KernelMethods):
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """The stream of scales, zero points and codes; the bias."""
         call = operands.call
-        named = [Constant("stream", DType.U32, stream(call).reshape(-1))]
+        limit = np.asarray([largest(call)], np.float32)
+        named = [Constant("stream", DType.U32, stream(call).reshape(-1)), Constant("largest", DType.F32, limit)]
         if 4 in call.constants:
             named.append(Constant("bias", DType.F32, call.constants[4].reshape(-1)))
         return tuple(named)
@@ -135,7 +148,6 @@ class MatMulBlocksDsp(KernelMethods):
             rows=call.tensor(0).elements // depth, depth=depth, columns=columns, size=size, sums=block // size,
             blocks=blocks_of(call).count, segment=segment_of(call), head=head, block_words=head + block // 2, zero=zero,
             start=0 if zero is None else (8 - zero) * (1 << 28) - zero, bias=4 in call.constants,
-            largest=(HALF - 1) // (15 * size),
         )  # fmt: skip
 
 
