@@ -9,6 +9,7 @@ import onnx
 import pytest
 import tilewright
 from conftest import NetworkFiles
+from drawn_floats import float_layers
 from graphs import node, onnx_model
 from tilewright.codegen.terms import plus, times
 from tilewright.compile import write
@@ -62,6 +63,31 @@ def test_functions_of_floats_by_a_float_unit_keep_the_required_rules(tmp_path: P
     onnx.save(onnx_model(nodes, {"x": [9]}, [one.name for one in nodes], opset=22), tmp_path / "m.onnx")
     found = _checked(tmp_path / "m.onnx", "qemu_mps2_an386", tmp_path)
     assert [(f.rule, f.places) for f in found.findings if f.category != "advisory"] == []
+
+
+FLOATS = ("digits", "odd_lstm", "odd_temporal", "odd_transformer")
+
+
+def _open(found: Misra) -> dict[str, tuple[str, ...]]:
+    assert found.unchecked == ()
+    return {f"{f.rule} {f.record}": f.places for f in found.findings if f.category != "advisory" and not f.record}
+
+
+@pytest.mark.parametrize("board", ["qemu_rv32imc", "qemu_mps3_an547", "gvsoc_pulp_open"])
+@pytest.mark.parametrize("name", FLOATS)
+def test_floats_leave_no_place_open(
+    name: str, board: str, network: Callable[[str], NetworkFiles], tmp_path: Path
+) -> None:
+    """In whole numbers without a float unit, in vectors with Helium, on the cores of a cluster."""
+    assert _open(_checked(network(name).model, board, tmp_path)) == {}
+
+
+@pytest.mark.parametrize("board", ["qemu_mps3_an547", "gvsoc_pulp_open"])
+@pytest.mark.parametrize("seed", [0, 1, 2, 3])
+def test_drawn_layers_of_floats_leave_no_place_open(seed: int, board: str, tmp_path: Path) -> None:
+    """Kernels, strides, groups and paddings of many kinds: factors of one, terms of zero, blocks that overlap."""
+    onnx.save(float_layers(seed), tmp_path / "m.onnx")
+    assert _open(_checked(tmp_path / "m.onnx", board, tmp_path)) == {}
 
 
 CODED = ("digits_int8", "odd_mobile_int8", "odd_unet_int8")

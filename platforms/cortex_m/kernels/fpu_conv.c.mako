@@ -47,7 +47,7 @@ ${parts.by_pixel(k, depth)}\
         if (inside != 0) {
             for (int kh = 0; kh < ${h.kernel}; kh++) {
                 for (int j = 0; j < 4; j++) {
-                    sources[j] = x + ${times(f"(top[j] + {times('kh', h.dilation)})", h.x_stride)} + ${times("left[j]", w.x_stride)};
+                    sources[j] = ${added("x", times(f"(top[j] + {times('kh', h.dilation)})", h.x_stride), times("left[j]", w.x_stride))};
                 }
                 put = tilewright_float_gather(sources, put, ${row});
             }
@@ -61,9 +61,9 @@ ${parts.by_pixel(k, depth)}\
                         const int ih = top[j] + ${times("kh", h.dilation)};
                         const int iw = left[j] + ${times("kw", w.dilation)};
                         const bool tap = ih >= 0 && ih < ${h.size} && iw >= 0 && iw < ${w.size};
-                        sources[j] = tap ? x + ${times("ih", h.x_stride)} + ${times("iw", w.x_stride)} : pad;
+                        sources[j] = tap ? ${added("x", times("ih", h.x_stride), times("iw", w.x_stride))} : pad;
 % else:
-                        sources[j] = x + ${times(f"(top[j] + {times('kh', h.dilation)})", h.x_stride)} + ${times(f"(left[j] + {times('kw', w.dilation)})", w.x_stride)};
+                        sources[j] = ${added("x", times(f"(top[j] + {times('kh', h.dilation)})", h.x_stride), times(f"(left[j] + {times('kw', w.dilation)})", w.x_stride))};
 % endif
 % if k.x_channel != 1:
                         for (int i = 0; i < ${k.channels}; i++) {
@@ -88,7 +88,7 @@ ${parts.products(k, depth)}\
 TILEWRIGHT_FLOAT void ${f.name}(${f.parameters})
 {
     for (int g = 0; g < ${k.groups}; g++) {
-        ${f.name}_group(x + ${times("g", k.channels * k.x_channel)}, y + ${times("g", k.results)}, w + ${times("g", k.group_floats)}${", pad" if "pad" in f.parameters else ""}, scratch);
+        ${f.name}_group(${added("x", times("g", k.channels * k.x_channel))}, y + ${times("g", k.results)}, w + ${times("g", k.group_floats)}${", pad" if "pad" in f.parameters else ""}, scratch);
     }
 }
 % endif

@@ -56,17 +56,17 @@ span = k.slide.span
                     if (first == 0 && end == ${span}) {
 % endif
 % if above or beside:
-                        from = x + ${times("c", k.x_channel)} + ${times("ih", h.x_stride)} + left;
+                        from = ${added("x", times("c", k.x_channel), times("ih", h.x_stride), "left")};
                     } else {
                         (void)memset(line, 0, sizeof line);
 % if beside:
                         for (int i = first; ${f"ih >= 0 && ih < {h.size} && " if above else ""}i < end; i++) {
-                            line[i] = x[${times("c", k.x_channel)} + ${times("ih", h.x_stride)} + left + i];
+                            line[i] = x[${added(times("c", k.x_channel), times("ih", h.x_stride), "left", "i")}];
                         }
 % endif
                     }
 % else:
-                    const float *const from = x + ${times("c", k.x_channel)} + ${times("ih", h.x_stride)} + left;
+                    const float *const from = ${added("x", times("c", k.x_channel), times("ih", h.x_stride), "left")};
 % endif
                     /* every element that four pixels read of the row, stored tap by tap */
                     __asm__ volatile(
@@ -94,7 +94,7 @@ ${products(k, depth)}\
 row, column = (f"p / {w.out}", f"p % {w.out}") if k.pixels > 1 else ("", "")
 ih = plus(times("kh", h.dilation) + (f" + {times(row, h.stride)}" if row else ""), -h.pad)
 iw = plus(times("kw", w.dilation) + (f" + {times(column, w.stride)}" if row else ""), -w.pad)
-element = f"x[{times(f'({ih})', h.x_stride)} + {times(f'({iw})', w.x_stride)} + {times('i', k.x_channel)}]"
+element = f"x[{added(times(f'({ih})', h.x_stride), times(f'({iw})', w.x_stride), times('i', k.x_channel))}]"
 %>\
 % if k.padded:
                 const bool tap = ${ih} >= 0 && ${ih} < ${h.size} && ${iw} >= 0 && ${iw} < ${w.size};

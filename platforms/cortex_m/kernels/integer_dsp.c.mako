@@ -17,4 +17,7 @@ ${p.indent}    int32_t *const to = ${p.place("y")} + n * ${p.y_column};
 ${p.indent}    tilewright_product_pack(${b} + n * ${p.b_column}, packed, &p);
 ${p.indent}    tilewright_product${k.at_once}_sums(${a}, packed, packed + ${k.at[0]}, (int8_t *)to, 0, &p);
 ${p.indent}}
+% for end in p.ends:
+${end}
+% endfor
 }

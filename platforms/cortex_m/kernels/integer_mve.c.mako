@@ -18,4 +18,7 @@ ${p.indent}    int32_t *const to = ${p.place("y")} + n * ${p.y_column};
 ${p.indent}    tilewright_product_columns(${b} + n * ${p.b_column}, packed, starts, &p);
 ${p.indent}    tilewright_product_lines${"_short" if p.depth <= 8 else ""}_sums(${a}, packed, starts, packed + ${k.at[1]}, (int8_t *)to, 0, &p);
 ${p.indent}}
+% for end in p.ends:
+${end}
+% endfor
 }

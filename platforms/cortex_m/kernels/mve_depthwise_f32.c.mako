@@ -53,11 +53,11 @@ TILEWRIGHT_MVE void ${f.name}_tile(const float *x, const float *w, float *y, int
     while (end > first && top + ${times("(end - 1)", h.dilation)} >= ${h.size}) {
         end--;
     }
-    x += ${times(f"(top + {times('first', h.dilation)})", h.x_stride)} + ${times("left", w.x_stride)};
+    x = ${added("x", times(f"(top + {times('first', h.dilation)})", h.x_stride), times("left", w.x_stride))};
 % else:
     const int first = 0;
     const int end = ${h.kernel};
-    x += ${times("top", h.x_stride)} + ${times("left", w.x_stride)};
+    x = ${added("x", times("top", h.x_stride), times("left", w.x_stride))};
 % endif
 % if k.tests:
     /* Columns that lie inside of the image. */
@@ -83,7 +83,7 @@ ${window(False, "        ")}\
         v = ${total};
         vstrwq_f32(to, ${k.clamp});
 % if not loop.last:
-        to += ${k.channels};
+        to = &to[${k.channels}];
         TILEWRIGHT_MVE_FORGET(to);
 % endif
 % endfor
@@ -92,9 +92,9 @@ ${window(False, "        ")}\
             break;
         }
         const int step = ${"channels < 4 ? channels : 4" if k.channels % 4 else "4"};
-        w += ${group};
-        x += step;
-        y += step;
+        w = &w[${group}];
+        x = &x[step];
+        y = &y[step];
     }
 }
 

@@ -19,4 +19,7 @@ ${p.indent}    tilewright_product_rows(${a}, packed, starts, ${y} + n * ${p.y_co
 ${p.indent}    tilewright_product_lines${k.form}(${a}, packed, starts, packed + ${k.copy}, ${y} + n * ${p.y_column}, codes, &p);
 % endif
 ${p.indent}}
+% for end in p.ends:
+${end}
+% endfor
 }

@@ -59,7 +59,10 @@ ${raised(str(whole), "left")}\
 ${f.storage} void ${f.name}(${f.parameters})
 {
 % for n, line in enumerate(k.lines):
-    ${"    " * n}for (int i${n} = 0; i${n} < ${line.count}; i${n}++)
+    ${"    " * n}for (int i${n} = 0; i${n} < ${line.count}; i${n}++) {
 % endfor
     ${"    " * len(k.lines)}${f.name}_line(${x}, ${y});
+% for n in reversed(range(len(k.lines))):
+    ${"    " * n}}
+% endfor
 }

@@ -81,7 +81,10 @@ TILEWRIGHT_MVE void ${f.name}_line(const ${c.x_type} *x, ${c.y_type} *y, const u
 ${f.storage} void ${f.name}(${f.parameters})
 {
 % for at, line in enumerate(c.lines):
-    ${"    " * at}for (int i${at} = 0; i${at} < ${line.count}; i${at}++)
+    ${"    " * at}for (int i${at} = 0; i${at} < ${line.count}; i${at}++) {
 % endfor
     ${"    " * len(c.lines)}${f.name}_line(${x}, ${y}, exponentials);
+% for at in reversed(range(len(c.lines))):
+    ${"    " * at}}
+% endfor
 }

@@ -14,4 +14,7 @@ ${p.indent}    const int n = column < ${p.columns - k.chunk} ? column : ${p.colu
 ${p.indent}    tilewright_product_pack(${b} + n * ${p.b_column}, packed, &p);
 ${p.indent}    tilewright_product${k.at_once}${k.form}(${a}, packed, packed + ${k.packed}, ${y} + n * ${p.y_column}, codes, &p);
 ${p.indent}}
+% for end in p.ends:
+${end}
+% endfor
 }

@@ -25,8 +25,8 @@ TILEWRIGHT_FLOAT void ${f.name}_matrix(const float *a, const float *b, float *y)
 % for j in range(at_once):
             sum${j} = TILEWRIGHT_MULTIPLY_ADD(value, lines[${j * apart}], sum${j});
 % endfor
-            one += ${one_step};
-            lines += ${step};
+            one = &one[${one_step}];
+            lines = &lines[${step}];
         }
         float *const to = y + ${times("n", result)};
 % for j in range(at_once):
@@ -51,7 +51,7 @@ static void ${f.name}_matrix(const float *a, const float *b, float *y)
                 {${", ".join(plus("left", j * p.a_row) for j in rows)}},
                 {${", ".join(plus("right", o * p.b_column) for o in columns)}}, ${p.a_step}, ${p.b_step}, ${p.depth}};
 % if k.way == "any":
-            float sums[16] = {0.0f};
+            float sums[16] = {0};
             tilewright_float_lines_any(&lines, 0, sums);
 % else:
             float sums[16];
@@ -79,4 +79,7 @@ static void ${f.name}(${f.parameters})
 ${head}
 % endfor
 ${p.indent}${f.name}_matrix(${p.place("a")}, ${p.place("b")}, ${p.place("y")});
+% for end in p.ends:
+${end}
+% endfor
 }

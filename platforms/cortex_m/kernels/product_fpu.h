@@ -61,8 +61,8 @@ TILEWRIGHT_FLOAT void tilewright_float_lines_any(const tilewright_float_lines *l
 #define TILEWRIGHT_FLOAT_OUTER \
     "vldmia %[a], {s16-s19}\n\tadd %[a], %[a], %[left]\n\t" TILEWRIGHT_FLOAT_RIGHT_ROW \
     TILEWRIGHT_FLOAT_INPUT("vfma.f32", "16", "17", "18", "19", "20", "21", "22", "23")
-#define TILEWRIGHT_FLOAT_NOTHING(double) "vmov d" double ", %[zero], %[zero]\n\t"
-#define TILEWRIGHT_FLOAT_PAIRS_OF_INPUTS(one, two) \
+#define TILEWRIGHT_FPU_NOTHING(double) "vmov d" double ", %[zero], %[zero]\n\t"
+#define TILEWRIGHT_FPU_PAIRS_OF_INPUTS(one, two) \
     "cmp %[odd], #0\n\tbeq 3f\n\t" one "b 2f\n\t3:\n\t" two("vmul.f32") "b 2f\n\t1:\n\t" two("vfma.f32") \
     "2:\n\tcmp %[a0], %[end]\n\tbne 1b\n\tvstmia %[sums], {s0-s15}\n\t"
 
@@ -72,7 +72,7 @@ TILEWRIGHT_FLOAT void tilewright_float_lines_by_rows(const tilewright_float_line
     const float *a0 = lines->a[0], *a1 = lines->a[1], *a2 = lines->a[2], *a3 = lines->a[3], *b = lines->b[0];
     const float *const end = a0 + lines->inputs;
     __asm__ volatile(
-        TILEWRIGHT_FLOAT_PAIRS_OF_INPUTS(TILEWRIGHT_FLOAT_ONE_BY_ROWS, TILEWRIGHT_FLOAT_TWO_BY_ROWS)
+        TILEWRIGHT_FPU_PAIRS_OF_INPUTS(TILEWRIGHT_FLOAT_ONE_BY_ROWS, TILEWRIGHT_FLOAT_TWO_BY_ROWS)
         : [a0] "+r"(a0), [a1] "+r"(a1), [a2] "+r"(a2), [a3] "+r"(a3), [b] "+r"(b)
         : [step] "r"(lines->b_step * 4), [end] "r"(end), [sums] "r"(sums), [odd] "r"(lines->inputs & 1)
         : "cc", "memory", TILEWRIGHT_FLOAT_ACCUMULATORS, "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23",
@@ -86,7 +86,7 @@ TILEWRIGHT_FLOAT void tilewright_float_lines_by_columns(const tilewright_float_l
     const float *b0 = lines->b[0], *b1 = lines->b[1], *b2 = lines->b[2], *b3 = lines->b[3];
     const float *const end = a0 + lines->inputs;
     __asm__ volatile(
-        TILEWRIGHT_FLOAT_PAIRS_OF_INPUTS(TILEWRIGHT_FLOAT_ONE_BY_COLUMNS, TILEWRIGHT_FLOAT_TWO_BY_COLUMNS)
+        TILEWRIGHT_FPU_PAIRS_OF_INPUTS(TILEWRIGHT_FLOAT_ONE_BY_COLUMNS, TILEWRIGHT_FLOAT_TWO_BY_COLUMNS)
         : [a0] "+r"(a0), [a1] "+r"(a1), [a2] "+r"(a2), [a3] "+r"(a3), [b0] "+r"(b0), [b1] "+r"(b1), [b2] "+r"(b2),
           [b3] "+r"(b3)
         : [end] "r"(end), [sums] "r"(sums), [odd] "r"(lines->inputs & 1)
@@ -100,9 +100,9 @@ TILEWRIGHT_FLOAT void tilewright_float_lines_outer(const tilewright_float_lines 
     const float *a = lines->a[0], *b = lines->b[0];
     const float *const end = a + lines->inputs * lines->a_step;
     __asm__ volatile(
-        TILEWRIGHT_FLOAT_NOTHING("0") TILEWRIGHT_FLOAT_NOTHING("1") TILEWRIGHT_FLOAT_NOTHING("2")
-        TILEWRIGHT_FLOAT_NOTHING("3") TILEWRIGHT_FLOAT_NOTHING("4") TILEWRIGHT_FLOAT_NOTHING("5")
-        TILEWRIGHT_FLOAT_NOTHING("6") TILEWRIGHT_FLOAT_NOTHING("7")
+        TILEWRIGHT_FPU_NOTHING("0") TILEWRIGHT_FPU_NOTHING("1") TILEWRIGHT_FPU_NOTHING("2")
+        TILEWRIGHT_FPU_NOTHING("3") TILEWRIGHT_FPU_NOTHING("4") TILEWRIGHT_FPU_NOTHING("5")
+        TILEWRIGHT_FPU_NOTHING("6") TILEWRIGHT_FPU_NOTHING("7")
         "cmp %[odd], #0\n\tbne 2f\n\t1:\n\t" TILEWRIGHT_FLOAT_OUTER "2:\n\t" TILEWRIGHT_FLOAT_OUTER
         "cmp %[a], %[end]\n\tbne 1b\n\tvstmia %[sums], {s0-s15}\n\t"
         : [a] "+r"(a), [b] "+r"(b)

@@ -5,7 +5,7 @@
     "vfma.f32 %q[a], q2, %[t]\n\tvfma.f32 %q[b], q3, %[t]\n\t"
 #define TILEWRIGHT_RECURRENT_FOUR \
     "ldr %[t], [%[x]], #4\n\tvldrw.32 q2, [%[w]], #16\n\tvfma.f32 %q[a], q2, %[t]\n\t"
-#define TILEWRIGHT_RECURRENT_SUMS(input) \
+#define TILEWRIGHT_MVE_RECURRENT_SUMS(input) \
     "cmp %[x], %[whole]\n\tbeq 2f\n\t1:\n\t" input input input input "cmp %[x], %[whole]\n\tbne 1b\n\t" \
     "2:\n\tcmp %[x], %[end]\n\tbeq 3f\n\t" input "b 2b\n\t3:\n\t"
 
@@ -24,14 +24,14 @@ TILEWRIGHT_MVE void tilewright_recurrent_rows(
             const mve_pred16_t second = vctp32q((uint32_t)rows - (uint32_t)row - 4u);
             float32x4_t b = vldrwq_z_f32(start + row + 4, second);
             __asm__ volatile(
-                TILEWRIGHT_RECURRENT_SUMS(TILEWRIGHT_RECURRENT_EIGHT)
+                TILEWRIGHT_MVE_RECURRENT_SUMS(TILEWRIGHT_RECURRENT_EIGHT)
                 : [a] "+t"(a), [b] "+t"(b), [x] "+r"(vector), [w] "+r"(w), [t] "=&r"(t)
                 : [whole] "r"(whole), [end] "r"(end)
                 : "cc", "memory", "q2", "q3");
             vstrwq_p_f32(out + row + 4, b, second);
         } else {
             __asm__ volatile(
-                TILEWRIGHT_RECURRENT_SUMS(TILEWRIGHT_RECURRENT_FOUR)
+                TILEWRIGHT_MVE_RECURRENT_SUMS(TILEWRIGHT_RECURRENT_FOUR)
                 : [a] "+t"(a), [x] "+r"(vector), [w] "+r"(w), [t] "=&r"(t)
                 : [whole] "r"(whole), [end] "r"(end)
                 : "cc", "memory", "q2");

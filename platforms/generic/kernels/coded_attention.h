@@ -26,18 +26,18 @@ static inline int32_t tilewright_attention_query(const float *q, int depth, floa
         most = size > most ? size : most;
     }
     room = limit / (unit * most);
-    memcpy(&exponent, &room, sizeof exponent);
+    (void)memcpy(&exponent, &room, sizeof exponent);
     exponent = (exponent >> 23 & 255) - 127;
     exponent = exponent < 2 ? 2 : exponent > 32 ? 32 : exponent;
     bits = (exponent + 127) << 23;
-    memcpy(&factor, &bits, sizeof factor);
+    (void)memcpy(&factor, &bits, sizeof factor);
     factor *= unit;
     for (int e = 0; e < depth; e++) {
         const float scaled = q[e] * factor;
         const float limited = scaled > limit ? limit : scaled >= -limit ? scaled : -limit;
         const float shifted = limited + 12582912.0f; /* 3 * 2^22: the last bits are the nearest whole number */
         const int at = paired ? (e & ~3) | (e & 1) << 1 | (e >> 1 & 1) : e;
-        memcpy(&bits, &shifted, sizeof bits);
+        (void)memcpy(&bits, &shifted, sizeof bits);
         to[at] = (int16_t)(bits - 0x4B400000);
     }
     return exponent - 2;
@@ -54,9 +54,9 @@ static inline void tilewright_attention_raise(int32_t *line, int32_t high, float
     line[2] = (int32_t)((uint64_t)(uint32_t)line[2] * power >> 30);
     for (int e = 0; e < width; e++) {
         int32_t sum;
-        memcpy(&sum, sums + e, sizeof sum);
+        (void)memcpy(&sum, sums + e, sizeof sum);
         sum = (int32_t)((int64_t)sum * (int32_t)power >> 30);
-        memcpy(sums + e, &sum, sizeof sum);
+        (void)memcpy(sums + e, &sum, sizeof sum);
     }
 }
 
@@ -66,7 +66,7 @@ static inline void tilewright_attention_results(const int32_t *line, float unit,
     const float share = unit / (float)(uint32_t)line[2];
     for (int e = 0; e < width; e++) {
         int32_t sum;
-        memcpy(&sum, y + e, sizeof sum);
+        (void)memcpy(&sum, y + e, sizeof sum);
         y[e] = (float)sum * share;
     }
 }

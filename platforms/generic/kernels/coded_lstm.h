@@ -36,7 +36,7 @@ static inline int32_t tilewright_widened(int32_t part, int32_t left)
 static inline int32_t tilewright_mantissa(float factor, int32_t *right)
 {
     uint32_t bits;
-    memcpy(&bits, &factor, sizeof bits);
+    (void)memcpy(&bits, &factor, sizeof bits);
     const int32_t exponent = (int32_t)(bits >> 23 & 255u);
     const int32_t distance = 125 - (exponent != 0 ? exponent : 1);
     *right = distance > 30 ? 30 : distance < -30 ? -30 : distance;

@@ -14,7 +14,7 @@ ${k.attribute} ${f.storage} void ${f.name}_block${block.width}(const float *${f.
         }
     }
     for (int kh = kh_first; kh < kh_last; kh++) {
-        const float *${f.restrict}xr = x + base + ${times("kh", h.dilation * h.x_stride)};
+        const float *${f.restrict}xr = ${added("x", "base", times("kh", h.dilation * h.x_stride))};
         const float *${f.restrict}wr = w + ${times("kh", row * block.width)};
 % if k.contiguous:
         for (int i = 0; i < ${row}; i++) {
@@ -54,7 +54,7 @@ ${k.attribute} ${f.storage} void ${f.name}_pixel${block.width}(const float *${f.
     }
     for (int kh = kh_first; kh < kh_last; kh++) {
 % if k.contiguous:
-        const float *${f.restrict}xr = x + base + ${times("kh", h.dilation * h.x_stride)};
+        const float *${f.restrict}xr = ${added("x", "base", times("kh", h.dilation * h.x_stride))};
         const float *${f.restrict}wr = w + ${times("kh", row * block.width)};
         for (int i = ${times("kw_first", k.groups.channels)}; i < ${times("kw_last", k.groups.channels)}; i++) {
             for (int o = 0; o < ${block.width}; o++) {
@@ -63,7 +63,7 @@ ${k.attribute} ${f.storage} void ${f.name}_pixel${block.width}(const float *${f.
         }
 % else:
         for (int kw = kw_first; kw < kw_last; kw++) {
-            const float *${f.restrict}xr = x + base + ${times("kh", h.dilation * h.x_stride)} + ${times("kw", w.dilation * w.x_stride)};
+            const float *${f.restrict}xr = ${added("x", "base", times("kh", h.dilation * h.x_stride), times("kw", w.dilation * w.x_stride))};
             const float *${f.restrict}wr = w + ${times("(" + times("kh", w.kernel) + " + kw)", k.groups.channels * block.width)};
             for (int i = 0; i < ${k.groups.channels}; i++) {
                 for (int o = 0; o < ${block.width}; o++) {
@@ -94,7 +94,7 @@ ${k.attribute} ${f.storage} void ${f.name}(${f.parameters})
             while (kh_last > kh_first && top + ${times("(kh_last - 1)", h.dilation)} >= ${h.size}) {
                 kh_last--;
             }
-            const int row = ${times("g", k.x_group)} + ${times("top", h.x_stride)};
+            const int row = ${added(times("g", k.x_group), times("top", h.x_stride))};
             float *const yr = y + ${times("oh", w.out * k.groups.all_results)} + ${times("g", k.groups.results)};
 % for block in k.blocks:
 <%
@@ -108,7 +108,7 @@ weights = f'w + {times("g", k.groups.weights)} + {plus(times("n", block.width * 
                 enum { PIXELS = ${k.pixels[loop.index]} };
                 for (int ow = ${w.inner_first}; ow < ${w.inner_last}; ow += PIXELS) {
                     const int at = ow < ${w.inner_last} - PIXELS ? ow : ${w.inner_last} - PIXELS;
-                    ${f.name}_block${block.width}(x, row + ${times(grouped(plus(times("at", w.stride), -w.pad)), w.x_stride)}, ${weights}, ${bias}yb + ${times("at", k.groups.all_results)}, kh_first, kh_last);
+                    ${f.name}_block${block.width}(x, ${added("row", times(grouped(plus(times("at", w.stride), -w.pad)), w.x_stride))}, ${weights}, ${bias}yb + ${times("at", k.groups.all_results)}, kh_first, kh_last);
                 }
 % endif
 % for first, last in ((0, w.inner_first), (w.inner_last, w.out)):
@@ -123,7 +123,7 @@ weights = f'w + {times("g", k.groups.weights)} + {plus(times("n", block.width * 
                     while (kw_last > kw_first && left + ${times("(kw_last - 1)", w.dilation)} >= ${w.size}) {
                         kw_last--;
                     }
-                    ${f.name}_pixel${block.width}(x, row + ${times("left", w.x_stride)}, ${weights}, ${bias}yb + ${times("ow", k.groups.all_results)}, kh_first, kh_last, kw_first, kw_last);
+                    ${f.name}_pixel${block.width}(x, ${added("row", times("left", w.x_stride))}, ${weights}, ${bias}yb + ${times("ow", k.groups.all_results)}, kh_first, kh_last, kw_first, kw_last);
                 }
 % endif
 % endfor

@@ -10,7 +10,7 @@ ${k.attribute} ${f.storage} void ${f.name}_border${block.width}(const float *${f
     }
     for (int kh = kh_first; kh < kh_last; kh++) {
         for (int kw = kw_first; kw < kw_last; kw++) {
-            const float *${f.restrict}xr = x + base + ${times("kh", h.dilation * h.x_stride)} + ${times("kw", w.dilation * w.x_stride)};
+            const float *${f.restrict}xr = ${added("x", "base", times("kh", h.dilation * h.x_stride), times("kw", w.dilation * w.x_stride))};
             const float *${f.restrict}wr = w + ${times("(" + times("kh", w.kernel) + " + kw)", k.channels)};
             for (int o = 0; o < ${block.width}; o++) {
                 acc[o] += xr[o] * wr[o];
@@ -36,7 +36,7 @@ ${k.attribute} ${f.storage} void ${f.name}_block${block.width}(const float *${f.
     }
     for (int kh = kh_first; kh < kh_last; kh++) {
         for (int kw = 0; kw < ${w.kernel}; kw++) {
-            const float *${f.restrict}xr = x + base + ${times("kh", h.dilation * h.x_stride)} + ${times("kw", w.dilation * w.x_stride)};
+            const float *${f.restrict}xr = ${added("x", "base", times("kh", h.dilation * h.x_stride), times("kw", w.dilation * w.x_stride))};
             const float *${f.restrict}wr = w + ${times("(" + times("kh", w.kernel) + " + kw)", k.channels)};
             for (int p = 0; p < PIXELS; p++) {
                 for (int o = 0; o < ${block.width}; o++) {
@@ -76,12 +76,12 @@ ${k.attribute} ${f.storage} void ${f.name}(${f.parameters})
 bias = "b + c, " if k.bias else ""
 %>\
         for (int c = ${block.first}; c < ${block.first + block.count * block.width}; c += ${block.width}) {
-            const int row = ${times("top", h.x_stride)} + c;
+            const int row = ${added(times("top", h.x_stride), "c")};
 % if w.inner_last > w.inner_first:
             enum { PIXELS = ${k.pixels[loop.index]} };
             for (int ow = ${w.inner_first}; ow < ${w.inner_last}; ow += PIXELS) {
                 const int at = ow < ${w.inner_last} - PIXELS ? ow : ${w.inner_last} - PIXELS;
-                ${f.name}_block${block.width}(x, row + ${times(grouped(plus(times("at", w.stride), -w.pad)), w.x_stride)}, w + c, ${bias}yr + ${times("at", k.channels)} + c, kh_first, kh_last);
+                ${f.name}_block${block.width}(x, ${added("row", times(grouped(plus(times("at", w.stride), -w.pad)), w.x_stride))}, w + c, ${bias}yr + ${times("at", k.channels)} + c, kh_first, kh_last);
             }
 % endif
 % for first, last in ((0, w.inner_first), (w.inner_last, w.out)):
@@ -96,7 +96,7 @@ bias = "b + c, " if k.bias else ""
                 while (kw_last > kw_first && left + ${times("(kw_last - 1)", w.dilation)} >= ${w.size}) {
                     kw_last--;
                 }
-                ${f.name}_border${block.width}(x, row + ${times("left", w.x_stride)}, w + c, ${bias}yr + ${times("ow", k.channels)} + c, kh_first, kh_last, kw_first, kw_last);
+                ${f.name}_border${block.width}(x, ${added("row", times("left", w.x_stride))}, w + c, ${bias}yr + ${times("ow", k.channels)} + c, kh_first, kh_last, kw_first, kw_last);
             }
 % endif
 % endfor

@@ -22,7 +22,7 @@ typedef struct {
 /* Weights of two channels move by what their planes make with eight results. */
 static void tilewright_signed_slopes(const tilewright_signed *s, const float *planes, int channels, int channel, int from)
 {
-    float sums[16] = {0.0f};
+    float sums[16] = {0};
     const float *const other = planes + (channels > 1 ? s->pixels : 0);
     const uint8_t *signs = s->signs + from / 8;
     for (int pixel = 0; pixel < s->pixels; pixel++, signs += s->bytes) {

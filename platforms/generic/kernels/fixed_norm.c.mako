@@ -19,7 +19,7 @@ static void ${f.name}(${f.parameters})
                 to[i] = (int32_t)((uint32_t)from[i] << room);
                 sum += to[i];
             }
-            mean = (int32_t)((sum >> ${form.length_bits}) * ${form.share} >> 30);
+            mean = (int32_t)tilewright_fixed_down(tilewright_fixed_down(sum, ${form.length_bits}) * ${form.share}, 30);
             for (int i = 0; i < ${form.length}; i++) {
                 to[i] -= mean;
             }
@@ -38,8 +38,8 @@ static void ${f.name}(${f.parameters})
         }
 % endif
         bits = ${form.epsilon_exponent} + 2 * room;
-        total += bits >= 0 ? (uint64_t)${form.epsilon}u << bits : bits > -31 ? (uint64_t)(${form.epsilon}u >> -bits) : 0u;
-        total = total != 0 ? total : 1u;
+        total += bits >= 0 ? (uint64_t)${form.epsilon}u << (uint32_t)bits : bits > -31 ? (uint64_t)${form.epsilon}u >> (uint32_t)-bits : 0u;
+        total = total != 0u ? total : 1u;
         root = (int32_t)tilewright_fixed_inverse_root(tilewright_fixed_upper(total, &even));
         away = ${form.exponent} - even / 2 > -31 ? ${form.exponent} - even / 2 : -31;
         for (int i = 0; i < ${form.length}; i++) {

@@ -20,7 +20,7 @@ class NormContext:
 
 @PLATFORM.kernel(
     "LayerNormalization", "RMSNormalization", types="qi32, f32, f32? -> qi32", template="fixed_norm.c.mako",
-    sources=["fixed.h", "fixed_moved.h", "fixed_room.h", "fixed_reciprocal.h", "fixed_root.h"],
+    sources=["fixed.h", "fixed_down.h", "fixed_moved.h", "fixed_room.h", "fixed_reciprocal.h", "fixed_root.h"],
 )  # fmt: skip
 class FixedNorm(KernelMethods):
     """Every row by its own size."""

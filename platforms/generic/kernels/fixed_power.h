@@ -8,5 +8,6 @@ static inline int32_t tilewright_fixed_power(uint32_t steps)
     power = 257938912 + 2 * tilewright_fixed_high(power, rest);
     power = -744260973 + 2 * tilewright_fixed_high(power, rest);
     power = 1073741824 + 2 * tilewright_fixed_high(power, rest);
-    return power >> (steps >> 24);
+    const uint32_t part = (uint32_t)power >> (steps >> 24);
+    return (int32_t)part;
 }

@@ -7,13 +7,13 @@ __attribute__((unused))
 static inline int tilewright_fixed_room(uint32_t size)
 {
     int room = 31;
-    for (int step = 16; step > 0; step /= 2) {
-        if (size >> step != 0) {
+    for (uint32_t step = 16u; step > 0u; step /= 2u) {
+        if (size >> step != 0u) {
             size >>= step;
-            room -= step;
+            room -= (int)step;
         }
     }
-    return size != 0 ? room - 1 : room;
+    return size != 0u ? room - 1 : room;
 }
 
 /* The bits that every element of a row can be shifted to the left by. */
@@ -24,7 +24,7 @@ static inline int tilewright_fixed_row_room(const int32_t *row, int length)
 {
     uint32_t seen = 0;
     for (int i = 0; i < length; i++) {
-        seen |= (uint32_t)(row[i] ^ row[i] >> 31);
+        seen |= (uint32_t)(row[i] < 0 ? ~row[i] : row[i]);
     }
     return tilewright_fixed_room(seen);
 }

@@ -57,5 +57,8 @@ ${f.storage} void ${f.name}(${f.parameters})
 ${head}
 % endfor
 ${p.indent}${f.name}_matrix(${p.place("a")}, ${p.place("b")}, ${p.place("y")}, ${k.a_zero}, ${k.b_zero});
+% for end in p.ends:
+${end}
+% endfor
 }
 % endif

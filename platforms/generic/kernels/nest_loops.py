@@ -210,12 +210,19 @@ class _Builder:
         point = self._point_locals(inputs)
         if self.plain_store and not self.bijective:
             return self._loops(outer, *self._guarded(*point, *self._single()))
-        take = [*point, f"const {self.total_type} term = ({self.total_type})({self.body.value});", self._combine()]
+        take = [*point, f"const {self.total_type} term = {self._term()};", self._combine()]
         if self.counted:
             take.append("points += 1;")
         start = [f"{self.total_type} acc = {self._identity()};", *(["int points = 0;"] if self.counted else [])]
         reduced = self._loops(nest.reductions, *self._guarded(*take))
         return self._loops(outer, *start, reduced, *self._finish(after))
+
+    def _term(self) -> str:
+        """The body in the type of totals: floats are of that type already."""
+        floats = self.codes is None and self.total_type == "float"
+        if floats and all(one.tensor.dtype is DType.F32 for one in self.nest.ins):
+            return self.body.value
+        return f"({self.total_type})({self.body.value})"
 
     def general(self) -> tuple[Part, ...]:
         """Start, accumulate and finish in the result's own memory: for maps that do not write each element once."""
@@ -226,7 +233,7 @@ class _Builder:
         start += [f"count{self.index}[i] = 0;"] if self.counted else []
         take = [
             *self._point_locals(self.addresses[1 : 1 + len(nest.ins)]),
-            f"const {self.total_type} term = ({self.total_type})({self.body.value});",
+            f"const {self.total_type} term = {self._term()};",
             f"{self.total_type} acc = {loaded(self.out_kind, here)};", self._combine(),
             f"{here} = {self._word('acc')};",
         ]  # fmt: skip

@@ -104,25 +104,26 @@ ${f.storage} void ${f.name}(${f.parameters})
             const int top = ${plus(times("oh", h.stride), -h.pad)};
             const int kh_first = tilewright_pool_first(top, ${h.dilation});
             const int rows = tilewright_pool_last(top, ${h.size}, ${h.kernel}, ${h.dilation}) - kh_first;
-            const float *const xr = xp + (top + ${times("kh_first", h.dilation)}) * ${h.x_stride};
+            const float *const xr = ${added("xp", times(f"(top + {times('kh_first', h.dilation)})", h.x_stride))};
 % else:
-            const float *const xr = xp + ${times("oh", h.stride * h.x_stride)};
+            const float *const xr = ${added("xp", times("oh", h.stride * h.x_stride))};
 % endif
 % if not k.largest:
             const int high = ${f"tilewright_pool_last(top, {h.size + k.ends[0]}, {h.kernel}, {h.dilation})" if k.counted and clipped else rows};
 % endif
-            float *const yr = yp + ${times("oh", k.y_steps[2])};
+            float *const yr = ${added("yp", times("oh", k.y_steps[2]))};
 % for first, last in borders:
             for (int ow = ${first}; ow < ${last}; ow++) {
                 const int left = ${plus(times("ow", w.stride), -w.pad)};
                 const int kw_first = tilewright_pool_first(left, ${w.dilation});
                 const int columns = tilewright_pool_last(left, ${w.size}, ${w.kernel}, ${w.dilation}) - kw_first;
-                const float *const at = xr + (left + ${times("kw_first", w.dilation)}) * ${w.x_stride};
+                const float *const at = ${added("xr", times(f"(left + {times('kw_first', w.dilation)})", w.x_stride))};
 % if k.largest:
                 const float v = ${f.name}_part(at, ${rows}, columns);
 % else:
                 const int wide = ${f"tilewright_pool_last(left, {w.size + k.ends[1]}, {w.kernel}, {w.dilation})" if k.counted else "columns"};
-                const float v = ${f.name}_part(at, ${rows}, columns) / (float)(high * wide);
+                const int points = high * wide;
+                const float v = ${f.name}_part(at, ${rows}, columns) / (float)points;
 % endif
                 yr[${times("ow", k.y_steps[3])}] = ${k.clamp};
             }
@@ -130,7 +131,8 @@ ${f.storage} void ${f.name}(${f.parameters})
 % if inner:
             const float *at = ${plus("xr", (w.inner_first * w.stride - w.pad) * w.x_stride)};
 % if not k.largest:
-            const float points = (float)(${times("high", w.kernel)});
+            const int elements = ${times("high", w.kernel)};
+            const float points = (float)elements;
 % endif
 % if clipped:
             if (rows < ${h.kernel}) {

@@ -10,14 +10,14 @@ ${k.attribute} ${f.storage} void ${f.name}_block(const float *${f.restrict}a, co
     for (int i = 0; i < ${p.depth}; i++) {
         for (int m = 0; m < ${k.at_once}; m++) {
             for (int n = 0; n < ${k.width}; n++) {
-                acc[m][n] += a[m * ${p.a_row} + i * ${p.a_step}] * b[i * ${p.b_step} + n * ${p.b_column}];
+                acc[m][n] += a[${added(times("m", p.a_row), times("i", p.a_step))}] * b[${added(times("i", p.b_step), times("n", p.b_column))}];
             }
         }
     }
     for (int m = 0; m < ${k.at_once}; m++) {
         for (int n = 0; n < ${k.width}; n++) {
             const float v = acc[m][n];
-            y[m * ${p.y_row} + n * ${p.y_column}] = ${k.clamp};
+            y[${added(times("m", p.y_row), times("n", p.y_column))}] = ${k.clamp};
         }
     }
 }
@@ -28,7 +28,7 @@ ${f.storage} void ${f.name}_matrix(const float *a, const float *b, float *y)
         const int m = row < ${p.rows - k.at_once} ? row : ${p.rows - k.at_once};
         for (int column = 0; column < ${p.columns}; column += ${k.width}) {
             const int n = column < ${p.columns - k.width} ? column : ${p.columns - k.width};
-            ${f.name}_block(a + m * ${p.a_row}, b + n * ${p.b_column}, y + m * ${p.y_row} + n * ${p.y_column});
+            ${f.name}_block(${added("a", times("m", p.a_row))}, ${added("b", times("n", p.b_column))}, ${added("y", times("m", p.y_row), times("n", p.y_column))});
         }
     }
 }
@@ -39,4 +39,7 @@ ${f.storage} void ${f.name}(${f.parameters})
 ${head}
 % endfor
 ${p.indent}${f.name}_matrix(${p.place("a")}, ${p.place("b")}, ${p.place("y")});
+% for end in p.ends:
+${end}
+% endfor
 }

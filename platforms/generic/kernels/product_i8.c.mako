@@ -44,4 +44,7 @@ ${f.storage} void ${f.name}(${f.parameters})
 ${head}
 % endfor
 ${p.indent}${f.name}_matrix(${p.place("a")}, ${p.place("b")}, ${p.place("y")});
+% for end in p.ends:
+${end}
+% endfor
 }

@@ -31,7 +31,10 @@ ${parts.exponential(k.exponential, "        ")}\
 ${f.storage} void ${f.name}(${f.parameters})
 {
 % for n, line in enumerate(k.lines):
-    ${"    " * n}for (int i${n} = 0; i${n} < ${line.count}; i${n}++)
+    ${"    " * n}for (int i${n} = 0; i${n} < ${line.count}; i${n}++) {
 % endfor
     ${"    " * len(k.lines)}${f.name}_line(${x}, ${y});
+% for n in reversed(range(len(k.lines))):
+    ${"    " * n}}
+% endfor
 }

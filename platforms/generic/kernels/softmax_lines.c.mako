@@ -33,7 +33,10 @@ y = " + ".join(["y", *(f"i{at} * {line.y}" for at, line in enumerate(k.lines))])
 ${f.storage} void ${f.name}(${f.parameters})
 {
 % for at, line in enumerate(k.lines):
-    ${"    " * at}for (int i${at} = 0; i${at} < ${line.count}; i${at}++)
+    ${"    " * at}for (int i${at} = 0; i${at} < ${line.count}; i${at}++) {
 % endfor
     ${"    " * len(k.lines)}${f.name}_line(${", ".join([x, y, *k.tables])});
+% for at in reversed(range(len(k.lines))):
+    ${"    " * at}}
+% endfor
 }

@@ -47,8 +47,13 @@ class TwoOperands:
     @property
     def loops(self) -> tuple[str, ...]:
         """The heads of the loops over batches in C, with their indentation."""
-        heads = (f"for (int b{i} = 0; b{i} < {batch.count}; b{i}++)" for i, batch in enumerate(self.batches))
+        heads = (f"for (int b{i} = 0; b{i} < {batch.count}; b{i}++) {{" for i, batch in enumerate(self.batches))
         return tuple("    " * (depth + 1) + head for depth, head in enumerate(heads))
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """The ends of these loops."""
+        return tuple("    " * (depth + 1) + "}" for depth in reversed(range(len(self.batches))))
 
     @property
     def indent(self) -> str:

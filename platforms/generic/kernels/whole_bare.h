@@ -14,8 +14,8 @@ static inline uint32_t tilewright_whole_top(uint32_t before, const float *from, 
     return largest >> 24;
 }
 
-static inline uint32_t tilewright_whole_size(uint32_t word, uint32_t top, int bits)
+static inline uint32_t tilewright_whole_size(uint32_t word, uint32_t top, uint32_t bits)
 {
     const uint32_t down = top - (word >> 23 & 255u);
-    return down < 31u ? ((word & 0x7FFFFFu) | 0x800000u) << (bits - 24) >> down : 0u;
+    return down < 31u ? ((word & 0x7FFFFFu) | 0x800000u) << (bits - 24u) >> down : 0u;
 }

@@ -62,7 +62,7 @@ ${f.storage} void ${f.name}(${f.parameters})
                     }
                 }
 % endif
-                from += ${w.stride};
+                from = &from[${w.stride}];
                 float v;
                 if (ordinary != 0 && (sum < 0 ? (uint64_t)0 - (uint64_t)sum : (uint64_t)sum) >= (uint64_t)${taps + 2} << ${k.margin}) {
                     v = tilewright_whole_biased(sum, exponent, ${"b + c" if k.bias else "NULL"});
@@ -71,7 +71,7 @@ ${f.storage} void ${f.name}(${f.parameters})
                     v = tilewright_whole_settled(sum, exponent, ordinary, &shape, &window, &weights, c, ${"b + c" if k.bias else "NULL"});
                 }
                 *to = ${k.clamp};
-                to += ${k.channels};
+                to = &to[${k.channels}];
             }
         }
     }

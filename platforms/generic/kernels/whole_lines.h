@@ -21,7 +21,8 @@
 TILEWRIGHT_WHOLE_INLINE int32_t tilewright_whole_high(int32_t a, int32_t b)
 {
     const int64_t product = (int64_t)a * b;
-    return (int32_t)(uint32_t)((uint64_t)product >> 32);
+    const uint64_t upper = (uint64_t)product >> 32;
+    return (int32_t)(uint32_t)upper;
 }
 
 /* The exponent of the largest float of a line or of what was seen before, and how many of them are not 0. */
@@ -38,20 +39,21 @@ TILEWRIGHT_WHOLE_INLINE void tilewright_whole_look(tilewright_whole_seen *seen, 
         const uint32_t doubled = tilewright_whole_bits(from) << 1;
         largest = doubled > largest ? doubled : largest;
         zeros += doubled == 0u ? 1 : 0;
-        from += step;
+        from = &from[step];
     }
     seen->largest = largest;
     seen->count += length - zeros;
 }
 
 /* Floats `step` apart as whole numbers below 2^bits; `top` is the exponent of the largest. */
-TILEWRIGHT_WHOLE_INLINE void tilewright_whole_numbers(int32_t *to, const float *from, int length, int step, uint32_t top, int bits)
+TILEWRIGHT_WHOLE_INLINE void tilewright_whole_numbers(int32_t *to, const float *from, int length, int step, uint32_t top, uint32_t bits)
 {
     for (int i = 0; i < length; i++) {
         const uint32_t word = tilewright_whole_bits(from), sign = 0u - (word >> 31), down = top - ((word >> 23) & 255u);
-        const uint32_t size = down < 31u ? (((word << 8) | 0x80000000u) >> (32 - bits)) >> down : 0u;
-        to[i] = (int32_t)((size ^ sign) - sign);
-        from += step;
+        const uint32_t size = down < 31u ? (((word << 8) | 0x80000000u) >> (32u - bits)) >> down : 0u;
+        const uint32_t code = (size ^ sign) - sign;
+        to[i] = (int32_t)code;
+        from = &from[step];
     }
 }
 

@@ -29,10 +29,10 @@ static void ${f.name}(${f.parameters})
                 sum += value;
                 tilewright_whole_store(to + i, value);
             }
-            mean = (int32_t)((sum >> ${k.length_bits}) * ${k.share} >> 30);
+            mean = (int32_t)tilewright_fixed_down(tilewright_fixed_down(sum, ${k.length_bits}) * ${k.share}, 30);
             for (int i = 0; i < ${rows.length}; i++) {
                 const int32_t value = tilewright_whole_load(to + i) - mean;
-                seen |= (uint32_t)(value ^ value >> 31);
+                seen |= (uint32_t)(value < 0 ? ~value : value);
                 tilewright_whole_store(to + i, value);
             }
             shift = tilewright_fixed_room(seen);
@@ -50,8 +50,8 @@ static void ${f.name}(${f.parameters})
             total += (uint32_t)tilewright_fixed_high(value, value);
         }
         bits = ${k.epsilon_exponent} + 2 * (shift - (int)top);
-        total += bits >= 0 ? (uint64_t)${k.epsilon}u << (bits < 30 ? bits : 30) : bits > -31 ? (uint64_t)(${k.epsilon}u >> -bits) : 0u;
-        root = (int32_t)tilewright_fixed_inverse_root(tilewright_fixed_upper(total != 0 ? total : 1u, &even));
+        total += bits >= 0 ? (uint64_t)${k.epsilon}u << (bits < 30 ? (uint32_t)bits : 30u) : bits > -31 ? (uint64_t)${k.epsilon}u >> (uint32_t)-bits : 0u;
+        root = (int32_t)tilewright_fixed_inverse_root(tilewright_fixed_upper(total != 0u ? total : 1u, &even));
         bits = ${k.exponent} - even / 2 > -31 ? ${k.exponent} - even / 2 : -31;
         for (int n = 0; n < ${rows.factors}; n++) {
             const int32_t part = factor[n], more = addend[n];

@@ -26,16 +26,18 @@ TILEWRIGHT_WHOLE_ONCE float tilewright_whole_pair(int64_t sum, tilewright_whole_
             return tilewright_whole_real(total, (int)top_a + (int)top_b - 298);
         }
     }
-    return tilewright_whole_exact(0.0f, a, a_step, b, b_step, length, top_a != 255u && top_b != 255u ? 1 : 0);
+    return tilewright_whole_exact(0.0f, a, a_step, b, b_step, length, tilewright_whole_finite(top_a, top_b));
 }
 
 TILEWRIGHT_WHOLE_INLINE float tilewright_whole_paired(int64_t sum, const tilewright_whole_seen *of_a, const tilewright_whole_seen *of_b, const float *a,
-                                                      int a_step, const float *b, int b_step, int length, int margin)
+                                                      int a_step, const float *b, int b_step, int length, uint32_t margin)
 {
     const uint32_t top_a = of_a->largest >> 24, top_b = of_b->largest >> 24;
     const int32_t count = of_a->count < of_b->count ? of_a->count : of_b->count;
-    const uint64_t needed = (uint64_t)((uint32_t)count + 2u) << margin;
-    const int64_t middle = sum + count / 2;
+    const uint32_t most = (uint32_t)count + 2u;
+    const uint64_t needed = (uint64_t)most << margin;
+    const int32_t half = count / 2;
+    const int64_t middle = sum + half;
     const uint64_t size = middle < 0 ? (uint64_t)0 - (uint64_t)middle : (uint64_t)middle;
     if (size >= needed && tilewright_whole_ordinary(top_a, top_b, 30) != 0) {
         return tilewright_whole_real(middle, (int)top_a + (int)top_b - 280);

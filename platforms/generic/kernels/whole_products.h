@@ -20,7 +20,7 @@ typedef struct {
 #if defined(__GNUC__)
 __attribute__((unused))
 #endif
-static inline tilewright_whole_line tilewright_whole_line_of(int32_t *to, const float *from, int length, int step, int bits, int share)
+static inline tilewright_whole_line tilewright_whole_line_of(int32_t *to, const float *from, int length, int step, uint32_t bits, uint32_t share)
 {
     tilewright_whole_line line;
     uint32_t largest = 0;
@@ -34,9 +34,10 @@ static inline tilewright_whole_line tilewright_whole_line_of(int32_t *to, const 
         for (int i = 0; i < length; i++) {
             const uint32_t word = tilewright_whole_bits(from + i * step), sign = 0u - (word >> 31);
             const uint32_t down = line.top - (word >> 23 & 255u);
-            const uint32_t size = down < 31u ? ((word & 0x7FFFFFu) | 0x800000u) << (bits - 24) >> down : 0u;
+            const uint32_t size = down < 31u ? ((word & 0x7FFFFFu) | 0x800000u) << (bits - 24u) >> down : 0u;
+            const uint32_t code = (size ^ sign) - sign;
             line.sizes += size >> share;
-            to[i] = (int32_t)((size ^ sign) - sign);
+            to[i] = (int32_t)code;
         }
     }
     return line;
@@ -78,10 +79,10 @@ static inline float tilewright_whole_real(int64_t sum, int exponent)
     const uint64_t size = sum < 0 ? (uint64_t)0 - (uint64_t)sum : (uint64_t)sum;
     const uint32_t high = (uint32_t)(size >> 32);
     const int down = high != 0u ? 33 - tilewright_fixed_room(high) : (uint32_t)size >> 31 != 0u ? 1 : 0;
-    const int32_t value = (int32_t)(uint32_t)(size >> down);
-    const uint32_t bits = tilewright_whole_float(sum < 0 ? -value : value, exponent + down);
+    const uint64_t moved = size >> (uint32_t)down;
+    const int32_t value = (int32_t)(uint32_t)moved;
     float real;
-    (void)memcpy(&real, &bits, sizeof real);
+    tilewright_whole_store(&real, (int32_t)tilewright_whole_float(sum < 0 ? -value : value, exponent + down));
     return real;
 }
 
@@ -91,7 +92,7 @@ static inline float tilewright_whole_biased(int64_t sum, int exponent, const flo
     if (bias != NULL) {
         const uint32_t word = tilewright_whole_bits(bias), top = word >> 23 & 255u, size = (word & 0x7FFFFFu) | 0x800000u;
         const int left = (int)top - 150 - exponent;
-        const uint64_t value = left >= 0 ? (uint64_t)size << (left & 63) : left > -24 ? size >> -left : 0u;
+        const uint64_t value = left >= 0 ? (uint64_t)size << ((uint32_t)left & 63u) : left > -24 ? size >> (uint32_t)-left : 0u;
         if (top == 0u || top == 255u || left > 37) {
             return tilewright_whole_real(sum, exponent) + *bias;
         }
@@ -111,14 +112,24 @@ static inline float tilewright_whole_rectified(float value, uint32_t high)
     if (bits << 1 <= 0xFF000000u) {
         bits = bits >> 31 != 0u ? 0u : bits > high ? high : bits;
     }
-    (void)memcpy(&limited, &bits, sizeof limited);
+    tilewright_whole_store(&limited, (int32_t)bits);
     return limited;
 }
 
-/* Whether floats with these exponents and their sums are far from the ends of what floats can be. */
-static inline int tilewright_whole_ordinary(uint32_t top_a, uint32_t top_b, int bits)
+/* Whether lines whose largest have these exponents are finite. */
+#if defined(__GNUC__)
+__attribute__((unused))
+#endif
+static inline int tilewright_whole_finite(uint32_t top_a, uint32_t top_b)
 {
-    const int exponent = (int)(top_a + top_b) - 252 - 2 * bits;
+    return top_a != 255u && top_b != 255u ? 1 : 0;
+}
+
+/* Whether floats with these exponents and their sums are far from the ends of what floats can be. */
+static inline int tilewright_whole_ordinary(uint32_t top_a, uint32_t top_b, uint32_t bits)
+{
+    const uint32_t tops = top_a + top_b;
+    const int exponent = (int)tops - 252 - 2 * (int)bits;
     return top_a > 31u && top_a < 255u && top_b > 31u && top_b < 255u && exponent > -101 && exponent < 33;
 }
 
@@ -127,15 +138,18 @@ static inline int tilewright_whole_ordinary(uint32_t top_a, uint32_t top_b, int 
 __attribute__((unused))
 #endif
 static inline int tilewright_whole_product(float *sum, const int32_t *a, tilewright_whole_line of_a, const int32_t *b, tilewright_whole_line of_b,
-                                           int length, int bits, int share, const float *bias)
+                                           int length, uint32_t bits, uint32_t share, const float *bias)
 {
-    const uint64_t needed = (uint64_t)(of_a.sizes + of_b.sizes) << (share + 20);
+    const uint32_t tops = of_a.top + of_b.top, sizes = of_a.sizes + of_b.sizes, more = share + 20u;
+    const uint64_t needed = (uint64_t)sizes << more;
     int known = tilewright_whole_ordinary(of_a.top, of_b.top, bits);
-    if (known) {
+    if (known != 0) {
         const int64_t total = tilewright_whole_dot(a, b, length);
         const uint64_t size = total < 0 ? (uint64_t)0 - (uint64_t)total : (uint64_t)total;
-        known = size >= needed || tilewright_whole_reaches(a, b, length, needed);
-        *sum = tilewright_whole_biased(total, (int)(of_a.top + of_b.top) - 252 - 2 * bits, bias);
+        if (size < needed && tilewright_whole_reaches(a, b, length, needed) == 0) {
+            known = 0;
+        }
+        *sum = tilewright_whole_biased(total, (int)tops - 252 - 2 * (int)bits, bias);
     }
     return known;
 }

@@ -2,6 +2,6 @@
 static inline float tilewright_whole_real_of(uint32_t bits)
 {
     float value;
-    (void)memcpy(&value, &bits, sizeof value);
+    tilewright_whole_store(&value, (int32_t)bits);
     return value;
 }

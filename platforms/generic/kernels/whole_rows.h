@@ -3,10 +3,11 @@ typedef struct {
     const float *floats;
     const int32_t *numbers;
     tilewright_whole_line line;
-    int length, bits, share;
+    int length;
+    uint32_t bits, share;
 } tilewright_whole_vector;
 
-static inline tilewright_whole_vector tilewright_whole_vector_of(int32_t *numbers, const float *from, int length, int bits, int share)
+static inline tilewright_whole_vector tilewright_whole_vector_of(int32_t *numbers, const float *from, int length, uint32_t bits, uint32_t share)
 {
     tilewright_whole_vector vector;
     vector.floats = from;
@@ -35,23 +36,29 @@ static inline int tilewright_whole_row_reaches(const tilewright_whole_vector *x,
 static inline int tilewright_whole_row(float *sum, const tilewright_whole_vector *x, const float *row, uint32_t top, const float *bias)
 {
     int known = tilewright_whole_ordinary(x->line.top, top, x->bits);
-    if (known) {
+    if (known != 0) {
         const int32_t *const numbers = x->numbers;
-        const int length = x->length, bits = x->bits, share = x->share;
+        const int length = x->length;
+        const uint32_t bits = x->bits, share = x->share;
         int64_t total = 0;
         uint32_t sizes = 2u * (uint32_t)length;
         for (int i = 0; i < length; i++) {
             const uint32_t word = tilewright_whole_bits(row + i), sign = 0u - (word >> 31);
             const uint32_t size = tilewright_whole_size(word, top, bits);
-            int32_t value = (int32_t)((size ^ sign) - sign);
+            const uint32_t code = (size ^ sign) - sign;
+            int32_t value = (int32_t)code;
             TILEWRIGHT_WHOLE_WORD(value);
             sizes += size >> share;
             total += (int64_t)numbers[i] * value;
         }
-        const uint64_t needed = (uint64_t)(x->line.sizes + sizes) << (share + 20);
+        sizes += x->line.sizes;
+        const uint32_t tops = x->line.top + top, more = share + 20u;
+        const uint64_t needed = (uint64_t)sizes << more;
         const uint64_t reached = total < 0 ? (uint64_t)0 - (uint64_t)total : (uint64_t)total;
-        known = reached >= needed || tilewright_whole_row_reaches(x, row, top, needed);
-        *sum = tilewright_whole_biased(total, (int)(x->line.top + top) - 252 - 2 * bits, bias);
+        if (reached < needed && tilewright_whole_row_reaches(x, row, top, needed) == 0) {
+            known = 0;
+        }
+        *sum = tilewright_whole_biased(total, (int)tops - 252 - 2 * (int)bits, bias);
     }
     return known;
 }
@@ -64,7 +71,7 @@ static inline void tilewright_whole_rows(float *out, int rows, const tilewright_
         const float *const start = starts != NULL ? starts + i : NULL;
         float v;
         if (!tilewright_whole_row(&v, x, row, tops[i], start)) {
-            v = tilewright_whole_exact(start != NULL ? *start : 0.0f, x->floats, 1, row, 1, x->length, x->line.top != 255u && tops[i] != 255u);
+            v = tilewright_whole_exact(start != NULL ? *start : 0.0f, x->floats, 1, row, 1, x->length, tilewright_whole_finite(x->line.top, tops[i]));
         }
         out[i] = v;
         row += x->length;

@@ -5,11 +5,12 @@ static void ${f.name}(${f.parameters})
         float *const to = y + row * ${k.length};
         const uint32_t top = tilewright_softmax_top(from, ${k.length});
         const int left = (int)top - 130, right = 130 - (int)top;
-        const uint32_t limit = left > 31 ? 0u : left > 0 ? 0xFFFFFFFFu >> left : 0xFFFFFFFFu;
+        const uint32_t limit = left > 31 ? 0u : left > 0 ? 0xFFFFFFFFu >> (uint32_t)left : 0xFFFFFFFFu;
         int32_t high = -0x7FFFFFFF;
         uint64_t total = 0;
+        uint64_t sum;
         uint32_t share, part;
-        int more = 0;
+        uint32_t more = 0;
         if (top == 255u || top == 0u) {
             for (int i = 0; i < ${k.length}; i++) {
                 tilewright_whole_store(to + i, 0x7FC00000);
@@ -29,22 +30,24 @@ static void ${f.name}(${f.parameters})
             if (value != -0x7FFFFFFF) {
                 /* the difference times log2(e), 2^24 for 1 */
                 const uint32_t inside = away < limit ? away : limit;
-                const uint32_t steps = (uint32_t)(((uint64_t)(left > 0 ? inside << (left & 31) : inside) * 1549082005u) >> 32);
-                const uint32_t moved = right > 0 ? (right < 32 ? steps >> right : 0u) : steps;
+                const uint32_t steps = (uint32_t)((uint64_t)(left > 0 ? inside << ((uint32_t)left & 31u) : inside) * 1549082005u >> 32);
+                const uint32_t moved = right > 0 ? (right < 32 ? steps >> (uint32_t)right : 0u) : steps;
                 power = (away != 0u && left > 31) || moved >= 31u << 24 ? 0 : tilewright_fixed_power(moved);
             }
             total += (uint32_t)power;
             tilewright_whole_store(to + i, power);
         }
         part = (uint32_t)(total >> 30);
-        while (more < 31 && part >> more > 1u) {
+        while (more < 31u && part >> more > 1u) {
             more++;
         }
-        share = tilewright_fixed_reciprocal((uint32_t)(total >> more));
+        sum = total >> more;
+        share = tilewright_fixed_reciprocal((uint32_t)sum);
         for (int i = 0; i < ${k.length}; i++) {
-            const int32_t power = tilewright_whole_load(to + i);
-            const int32_t result = (int32_t)(uint32_t)(((uint64_t)((uint32_t)power << 1) * (share << 1)) >> 32);
-            tilewright_whole_store(to + i, (int32_t)tilewright_whole_float(result, -30 - more));
+            const uint32_t power = (uint32_t)tilewright_whole_load(to + i) << 1;
+            const uint64_t product = (uint64_t)power * share << 1;
+            const int32_t result = (int32_t)(uint32_t)(product >> 32);
+            tilewright_whole_store(to + i, (int32_t)tilewright_whole_float(result, -30 - (int)more));
         }
     }
 }

@@ -6,7 +6,7 @@ ${f.storage} void ${f.name}(${f.parameters})
     for (int g = 0; g < ${groups.count}; g++) {
         for (int at = 0; at < ${h.out * w.out}; at++) {
             const int row = ${plus(times("(at / " + str(w.out) + ")", h.stride), -h.pad)}, column = ${plus(times("(at % " + str(w.out) + ")", w.stride), -w.pad)};
-            const tilewright_whole_window window = tilewright_whole_window_at(&shape, ${k.x} + ${times("g", k.x_group)}, row, column);
+            const tilewright_whole_window window = tilewright_whole_window_at(&shape, ${added(k.x, times("g", k.x_group))}, row, column);
             float *const to = y + ${times("at", groups.all_results)} + ${times("g", groups.results)};
             for (int n = 0; n < ${groups.results}; n += ${k.block}) {
                 const int many = n < ${groups.results - k.block} ? ${k.block} : ${groups.results} - n;

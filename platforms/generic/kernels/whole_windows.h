@@ -6,7 +6,8 @@
 typedef struct {
     int rows, columns, row_gap, column_gap;
     int height, width, row_step, column_step;
-    int channels, step, length, margin, bits;
+    int channels, step, length;
+    uint32_t margin, bits;
 } tilewright_whole_shape;
 
 /* A window: its first row and column in the image, the exponent of its largest float, how many are not 0. */
@@ -30,8 +31,8 @@ typedef struct {
 TILEWRIGHT_WHOLE_INLINE const float *tilewright_whole_place(const tilewright_whole_shape *shape, const tilewright_whole_window *window, int kh, int kw)
 {
     const int row = window->row + kh * shape->row_gap, column = window->column + kw * shape->column_gap;
-    const int inside = row >= 0 && row < shape->height && column >= 0 && column < shape->width;
-    return inside != 0 ? window->image + row * shape->row_step + column * shape->column_step : NULL;
+    const bool inside = row >= 0 && row < shape->height && column >= 0 && column < shape->width;
+    return inside ? window->image + row * shape->row_step + column * shape->column_step : NULL;
 }
 
 TILEWRIGHT_WHOLE_ONCE tilewright_whole_window tilewright_whole_window_at(const tilewright_whole_shape *shape, const float *image, int row, int column)
@@ -55,7 +56,8 @@ TILEWRIGHT_WHOLE_ONCE tilewright_whole_window tilewright_whole_window_at(const t
 TILEWRIGHT_WHOLE_ONCE int tilewright_whole_known_sum(int64_t *sum, int *exponent, const tilewright_whole_shape *shape, const tilewright_whole_window *window,
                                                      const int32_t *line, uint32_t top)
 {
-    const uint64_t needed = (uint64_t)((uint32_t)window->count + 2u) << (shape->margin + 18 + 30 - shape->bits);
+    const uint32_t most = (uint32_t)window->count + 2u, further = shape->margin + 48u - shape->bits;
+    const uint64_t needed = (uint64_t)most << further;
     uint64_t seen = 0;
     uint32_t sizes = 0;
     int64_t total = 0;
@@ -105,7 +107,7 @@ TILEWRIGHT_WHOLE_ONCE float tilewright_whole_float_sum(const tilewright_whole_sh
                     while (*odd < here) {
                         odd++;
                     }
-                    (void)memcpy(&right, &bits, sizeof right);
+                    tilewright_whole_store(&right, (int32_t)bits);
                     right = *odd == here ? weights->odd[odd - weights->odd_at] : right;
                     (void)memcpy(&left, TILEWRIGHT_WHOLE_AT(at), sizeof left);
                     sum += left * right;
@@ -140,20 +142,21 @@ TILEWRIGHT_WHOLE_ONCE void tilewright_whole_results(float *out, int many, const 
     for (int kh = 0; kh < shape->rows; kh++) {
         for (int kw = 0; kw < shape->columns; kw++) {
             const float *place = tilewright_whole_place(shape, window, kh, kw);
-            const int last = kh == shape->rows - 1 && kw == shape->columns - 1;
-            for (int left = shape->channels; left > 0;) {
+            const bool last = kh == shape->rows - 1 && kw == shape->columns - 1;
+            int left = shape->channels;
+            while (left > 0) {
                 const int room = TILEWRIGHT_WHOLE_PART - filled, taken = left < room ? left : room;
                 left -= taken;
                 if (place != NULL) {
                     tilewright_whole_numbers(numbers + filled, place, taken, shape->step, window->top, 30);
-                    place += taken * shape->step;
+                    place = &place[taken * shape->step];
                 } else {
                     for (int i = 0; i < taken; i++) {
                         numbers[filled + i] = 0;
                     }
                 }
                 filled += taken;
-                if (filled == TILEWRIGHT_WHOLE_PART || (last != 0 && left == 0)) {
+                if (filled == TILEWRIGHT_WHOLE_PART || (last && left == 0)) {
                     for (int n = 0; n < many; n += 4) {
                         tilewright_whole_four(sums + n, numbers, filled, line + n * shape->length, shape->length, many - n);
                     }
@@ -167,12 +170,14 @@ TILEWRIGHT_WHOLE_ONCE void tilewright_whole_results(float *out, int many, const 
         const int n = first + i;
         const uint32_t top = weights->tops[n];
         const float *const bias = biases != NULL ? biases + i : NULL;
-        const int64_t sum = sums[i] + window->count / 2;
+        const int32_t half = window->count / 2;
+        const int64_t sum = sums[i] + half;
         const uint64_t size = sum < 0 ? (uint64_t)0 - (uint64_t)sum : (uint64_t)sum;
+        const uint32_t most = (uint32_t)window->count + 2u;
         const int exponent = (int)window->top + (int)top - 280, ordinary = tilewright_whole_ordinary(window->top, top, 30);
         if (window->count == 0) {
             out[i] = bias != NULL ? *bias : 0.0f;
-        } else if (ordinary != 0 && size >= (uint64_t)((uint32_t)window->count + 2u) << shape->margin) {
+        } else if (ordinary != 0 && size >= (uint64_t)most << shape->margin) {
             out[i] = tilewright_whole_biased(sum, exponent, bias);
         } else {
             out[i] = tilewright_whole_settled(sum, exponent, ordinary, shape, window, weights, n, bias);

@@ -2,13 +2,13 @@
 static inline uint32_t tilewright_word(const void *at)
 {
     uint32_t word;
-    memcpy(&word, __builtin_assume_aligned(at, 4), sizeof word);
+    (void)memcpy(&word, __builtin_assume_aligned(at, 4), sizeof word);
     return word;
 }
 
 static inline void tilewright_put_word(void *at, uint32_t word)
 {
-    memcpy(__builtin_assume_aligned(at, 4), &word, sizeof word);
+    (void)memcpy(__builtin_assume_aligned(at, 4), &word, sizeof word);
 }
 
 /* A float by its bits: beside the core it is a constant of two instructions, in L2 a load of fifteen cycles. */
@@ -18,7 +18,7 @@ static inline float tilewright_float(uint32_t bits)
 #ifdef TILEWRIGHT_XPULP
     __asm__("" : "+r"(bits)); /* compilers would put it into memory */
 #endif
-    (void)memcpy(&value, &bits, sizeof value);
+    (void)memcpy(&value, (const void *)&bits, sizeof value);
     return value;
 }
 

@@ -3,7 +3,7 @@
 static inline int32_t tilewright_largest(const float *x, int count, float least, uint32_t mask)
 {
     int32_t floor, high;
-    memcpy(&floor, &least, sizeof floor);
+    (void)memcpy(&floor, &least, sizeof floor);
     high = floor;
     for (int i = 0; i < count; i++) {
         high = tilewright_larger(high, (int32_t)(tilewright_word(x + i) & mask));

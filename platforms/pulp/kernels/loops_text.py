@@ -198,7 +198,8 @@ class LoopText:
                 continue
             low, length = self._range(boxed, axis, whole)
             here = text(sub) if low == 0 else f"{text(sub)} - {low}"
-            parts.append(_times(here, self._stride(boxed.name, axis, lengths), low == 0 and _is_single(sub)))
+            if here != "0":
+                parts.append(_times(here, self._stride(boxed.name, axis, lengths), low == 0 and _is_single(sub)))
             lengths.append(length)
         return " + ".join(reversed(parts)) or "0"
 

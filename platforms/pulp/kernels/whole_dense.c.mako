@@ -31,7 +31,7 @@ TILEWRIGHT_PHASES void ${f.name}(${f.parameters})
 % endif
             float v;
             if (!tilewright_whole_product(&v, of_rows + row * ${depth}, row_lines[row], numbers + lane * ${depth}, lines[lane], ${depth}, ${bits}, ${share}, ${"bias + n" if k.bias else "NULL"})) {
-                const int finite = row_lines[row].top != 255u && lines[lane].top != 255u;
+                const int finite = tilewright_whole_finite(row_lines[row].top, lines[lane].top);
 % if k.across:
                 v = tilewright_whole_exact(0.0f, a + row * ${depth}, 1, ${k.right} + matrix * tile->right + n, columns, ${depth}, finite);
 % else:

@@ -40,9 +40,9 @@ b, br = plus("b", 2 * n * rows), plus("b", (2 * n + 1) * rows)
 %>\
     for (int entry = 0; entry < tile->entries; entry++) {
         for (int i = begin; i < end; i++) {
-            h[i] = ${f"initial_h[entry * {c.h_entry} + {n * c.h_direction} + i]" if c.start_h else "0.0f"};
+            h[i] = ${f"initial_h[{plus(f'entry * {c.h_entry}', n * c.h_direction)} + i]" if c.start_h else "0.0f"};
 % if lstm:
-            cell[i] = ${f"initial_c[entry * {c.h_entry} + {n * c.h_direction} + i]" if c.start_c else "0.0f"};
+            cell[i] = ${f"initial_c[{plus(f'entry * {c.h_entry}', n * c.h_direction)} + i]" if c.start_c else "0.0f"};
 % endif
         }
         tilewright_cores_meet(told, core, cores, ++turn);
@@ -81,17 +81,17 @@ b, br = plus("b", 2 * n * rows), plus("b", (2 * n + 1) * rows)
                 h[i] = (1.0f - one) * v + one * h[i];
 % endif
 % if c.results[0]:
-                y[at * ${c.y_step} + ${n * c.y_direction} + entry * ${c.y_entry} + i] = h[i];
+                y[${plus(f"at * {c.y_step}", n * c.y_direction)} + entry * ${c.y_entry} + i] = h[i];
 % endif
             }
             tilewright_cores_meet(told, core, cores, ++turn);
         }
         for (int i = begin; i < end; i++) {
 % if c.results[1]:
-            y_h[entry * ${c.h_entry} + ${n * c.h_direction} + i] = h[i];
+            y_h[${plus(f"entry * {c.h_entry}", n * c.h_direction)} + i] = h[i];
 % endif
 % if c.results[2]:
-            y_c[entry * ${c.h_entry} + ${n * c.h_direction} + i] = cell[i];
+            y_c[${plus(f"entry * {c.h_entry}", n * c.h_direction)} + i] = cell[i];
 % endif
         }
     }

@@ -16,12 +16,12 @@ lists = 1 if k.copied and not k.runs else max(h.kernel if k.runs else 0, h.kerne
                         const bool tap = ih >= 0 && ih < ${h.size} && iw >= 0 && iw < ${w.size};
 % endif
 % if k.copied:
-                        float *const to = copy + j * ${depth} + ${times(f"(kh * {w.kernel} + kw)", k.channels)};
+                        float *const to = copy + j * ${depth} + ${times(f"({times('kh', w.kernel)} + kw)", k.channels)};
                         for (int i = 0; i < ${k.channels}; i++) {
-                            to[i] = ${"tap ? " if k.padded else ""}x[${times("ih", h.x_stride)} + ${times("iw", w.x_stride)} + ${times("i", k.x_channel)}]${" : 0.0f" if k.padded else ""};
+                            to[i] = ${"tap ? " if k.padded else ""}x[${added(times("ih", h.x_stride), times("iw", w.x_stride), times("i", k.x_channel))}]${" : 0.0f" if k.padded else ""};
                         }
 % else:
-                        sources[(kh * ${w.kernel} + kw) * ${pixels} + j] = ${"tap ? " if k.padded else ""}x + ${times("ih", h.x_stride)} + ${times("iw", w.x_stride)}${" : pad" if k.padded else ""};
+                        sources[${times(f"({times('kh', w.kernel)} + kw)", pixels)} + j] = ${"tap ? " if k.padded else ""}${added("x", times("ih", h.x_stride), times("iw", w.x_stride))}${" : pad" if k.padded else ""};
 % endif
                     }
                 }
@@ -69,7 +69,7 @@ static void ${f.name}(${f.parameters})
 % endif
             for (int kh = 0; kh < ${h.kernel}; kh++) {
                 for (int j = 0; j < ${block.pixels}; j++) {
-                    sources[kh * ${block.pixels} + j] = x + ${times("(top[j] + " + times("kh", h.dilation) + ")", h.x_stride)} + ${times("left[j]", w.x_stride)};
+                    sources[${times("kh", block.pixels)} + j] = ${added("x", times("(top[j] + " + times("kh", h.dilation) + ")", h.x_stride), times("left[j]", w.x_stride))};
                 }
             }
             taps = ${h.kernel};
@@ -82,14 +82,14 @@ ${taps(block.pixels)}\
         }
 % endif
 % if k.vectors:
-        (void)tilewright_vector_block${block.pixels}(sources, taps, run, w, ${k.out_channels}, ${k.low}, ${k.high}, y + at * ${k.out_channels}, ${k.out_channels});
+        (void)tilewright_vector_block${block.pixels}(sources, taps, run, w, ${k.out_channels}, ${k.low}, ${k.high}, y + ${times("at", k.out_channels)}, ${k.out_channels});
 % else:
 <%
 whole = k.out_channels // width
 call = f"tilewright_float_block{block.pixels}(sources, taps, run, "
 %>\
 % if whole:
-        ${"const float *const weights = " if tail else ""}${call}w, ${whole}, ${k.low}, ${k.high}, y + at * ${k.out_channels}, ${k.out_channels});
+        ${"const float *const weights = " if tail else ""}${call}w, ${whole}, ${k.low}, ${k.high}, y + ${times("at", k.out_channels)}, ${k.out_channels});
 % endif
 % if tail:
         float rest[${block.pixels * width}];

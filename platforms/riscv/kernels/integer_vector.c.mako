@@ -76,5 +76,8 @@ ${p.indent}        const int width = n < ${p.columns - k.lanes} ? ${k.lanes} : $
 ${p.indent}        ${f.name}_block(${p.place("a")} + ${times("m", p.a_row)}, ${p.place("b")} + ${times("n", p.b_column)}, ${p.place("y")} + ${times("m", p.y_row)} + ${times("n", p.y_column)}, ${k.a_zero}, ${k.b_zero}, width);
 ${p.indent}    }
 ${p.indent}}
+% for end in p.ends:
+${end}
+% endfor
 }
 % endif

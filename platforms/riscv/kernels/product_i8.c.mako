@@ -72,4 +72,7 @@ static void ${f.name}(${f.parameters})
 ${head}
 % endfor
 ${p.indent}${f.name}_matrix(${p.place("a")}, ${p.place("b")}, ${p.place("y")});
+% for end in p.ends:
+${end}
+% endfor
 }

@@ -10,10 +10,10 @@ from mako import exceptions
 from mako.lookup import TemplateLookup
 from mako.template import Template
 
-from tilewright.codegen.terms import grouped, plus, times
+from tilewright.codegen.terms import added, grouped, plus, times
 from tilewright.errors import PlatformError
 
-TERMS = {"times": times, "plus": plus, "grouped": grouped}
+TERMS = {"times": times, "plus": plus, "added": added, "grouped": grouped}
 """What every template prints sums and products with, beside its own names."""
 
 

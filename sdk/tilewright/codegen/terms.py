@@ -17,6 +17,11 @@ def plus(value: str, offset: int) -> str:
     return f"{value} {'+' if offset > 0 else '-'} {abs(offset)}" if offset else value
 
 
+def added(*terms: str) -> str:
+    """The sum of terms, without those of zero; "0" where none is left."""
+    return " + ".join(term for term in terms if term not in ("", "0")) or "0"
+
+
 def grouped(value: str) -> str:
     """A sum as an operand of a product."""
     return f"({value})" if " " in value else value

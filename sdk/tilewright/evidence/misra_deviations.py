@@ -23,8 +23,9 @@ class Deviation:
 
 DEVIATIONS = (
     Deviation(
-        "D1", "20.7", re.compile(r"#define TILEWRIGHT_(MVE|RVV)_\w+\("),
-        "macros TILEWRIGHT_MVE_* and TILEWRIGHT_RVV_*, which write functions and statements of inline assembly",
+        "D1", "20.7", re.compile(r"#define TILEWRIGHT_(MVE|RVV|FPU)_\w+\("),
+        "macros TILEWRIGHT_MVE_*, TILEWRIGHT_RVV_* and TILEWRIGHT_FPU_*, which write functions and statements of inline "
+        "assembly",
         "their parameters are parts of the text of instructions, names and types, not expressions: parentheses would "
         "end the joining of strings, or declare nothing",
         "only the kernels' own literals and names are passed; the machine code is compared with the operator on drawn "
@@ -32,8 +33,9 @@ DEVIATIONS = (
     ),
     Deviation(
         "D2", "10.1", re.compile(r"(>>|<<) *\(?(shift|left|right)\b"),
-        "shifts by a number of the channel",
-        "the number of bits differs from channel to channel, so that no constant division says the same",
+        "shifts by a number of the channel, and of signed numbers in fixed point",
+        "the number of bits differs from channel to channel or from value to value, so that no constant division says "
+        "the same; and a division rounds towards zero where the operator means down",
         "gcc and clang define the shift of a negative value to round down; the number of bits is less than that of the "
         "word by the proof of each layer when it is compiled",
     ),
