@@ -3,7 +3,6 @@
 h, w, g = k.h, k.w, k.groups
 row = w.kernel * g.channels
 last = max(k.pixels - 4, 0)
-row_at = f"(p < {last} ? p : {last})" if k.pixels % 4 and last else "p"
 bytes_apart = 4 * k.x_channel
 group = times("g", g.channels * k.x_channel) if g.count > 1 else ""
 at_row = f"(tops[j] + {times('kh', h.dilation)})"
@@ -139,9 +138,11 @@ ${parts.row(g.results, k.depth, k.clamp, "            ")}\
 ${next_pixel("        ")}\
     }
 % else:
-    for (int p = 0; p < ${k.pixels}; p += 4) {
+    int p = 0;
+    while (p < ${k.pixels}) {
 % if k.pixels % 4 and last:
         if (p > ${last}) {
+            p = ${last};
             top = ${last // w.out * h.stride - h.pad};
             left = ${last % w.out * w.stride - w.pad};
         }
@@ -184,9 +185,10 @@ ${thin_edge("                ") if k.thin and w.dilation == 1 else edge("       
 % else:
 ${thin("            ") if k.thin else whole("            ")}\
 % endif
-            float *const to = y + ${times(row_at, g.all_results)} + ${times("g", g.results)};
+            float *const to = y + ${times("p", g.all_results)} + ${times("g", g.results)};
 ${parts.block(g.results, k.depth, g.all_results, k.places, k.clamp, "            ")}\
         }
+        p += 4;
     }
 % endif
 }

@@ -64,7 +64,9 @@ def whole_norm(call: Call) -> WholeNormForm | None:
 
 @PLATFORM.kernel(
     *NORMS, types="f32, f32, f32? -> f32", template="whole_norm.c.mako", numerics="1e-5", preference=5,
-    sources=["fixed.h", "fixed_down.h", "fixed_moved.h", "fixed_room.h", "fixed_reciprocal.h", "fixed_root.h", "whole_f32.h"],
+    sources=[
+        "fixed.h", "fixed_down.h", "fixed_moved.h", "fixed_room.h", "fixed_reciprocal.h", "fixed_root.h", "whole_f32.h",
+    ],
     requires=Needs(lacks=("fpu",)),
 )  # fmt: skip
 class WholeNorm(KernelMethods):

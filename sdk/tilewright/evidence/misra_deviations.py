@@ -24,8 +24,8 @@ class Deviation:
 DEVIATIONS = (
     Deviation(
         "D1", "20.7", re.compile(r"#define TILEWRIGHT_(MVE|RVV|FPU)_\w+\("),
-        "macros TILEWRIGHT_MVE_*, TILEWRIGHT_RVV_* and TILEWRIGHT_FPU_*, which write functions and statements of inline "
-        "assembly",
+        "macros TILEWRIGHT_MVE_*, TILEWRIGHT_RVV_* and TILEWRIGHT_FPU_*, which write functions and statements of "
+        "inline assembly",
         "their parameters are parts of the text of instructions, names and types, not expressions: parentheses would "
         "end the joining of strings, or declare nothing",
         "only the kernels' own literals and names are passed; the machine code is compared with the operator on drawn "
