@@ -75,10 +75,10 @@ class Drawn:
         r = self.floats(f"recurrent_r{at}", directions, gates * hidden, hidden)
         b = self.floats(f"recurrent_b{at}", directions, 2 * gates * hidden)
         direction = "bidirectional" if directions == 2 else "forward"
-        after = {"linear_before_reset": 1} if op == "GRU" else {}
-        self.nodes.append(
-            node(op, f"steps{at} {w} {r} {b}", f"state{at}", hidden_size=hidden, direction=direction, **after)
-        )
+        recurrent = node(op, f"steps{at} {w} {r} {b}", f"state{at}", hidden_size=hidden, direction=direction)
+        if op == "GRU":
+            recurrent.attribute.append(onnx.helper.make_attribute("linear_before_reset", 1))
+        self.nodes.append(recurrent)
 
 
 def float_layers(seed: int) -> onnx.ModelProto:
