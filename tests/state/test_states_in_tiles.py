@@ -57,6 +57,16 @@ def test_tiles_write_over_the_state_that_they_read(nodes: list[onnx.NodeProto], 
     _run(compiled, tmp_path)
 
 
+def test_a_window_that_reaches_into_the_tile_before_keeps_its_state_apart(tmp_path: Path) -> None:
+    nodes = [node("MaxPool", "h", "h_out", "pool", kernel_shape=[3, 3], pads=[1] * 4), node("Neg", "x", "t", "turn")]
+    compiled = _compiled(nodes, 10, tmp_path)
+    (schedule,) = (i.schedule for i in compiled.plan.instructions if i.name == "pool")
+    assert schedule is not None
+    assert "ow" in schedule.order
+    assert [pair.in_place for pair in compiled.plan.state] == [False]
+    _run(compiled, tmp_path)
+
+
 CUT = [node("Slice", "h n1 n9 axis", "s", "cut"), node("Add", "h x", "h_out", "add"), node("Neg", "s", "t", "turn")]
 
 
