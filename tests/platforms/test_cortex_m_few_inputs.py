@@ -44,6 +44,13 @@ def test_they_are_the_cheaper_ones(tmp_path: Path) -> None:
     assert {name: taken[name] for name in wanted} == wanted
 
 
+def test_a_store_reaches_the_second_pixel(tmp_path: Path) -> None:
+    layers = [Layer(f"far_{channels}", (1, 2, 3), (channels, 2, 1)) for channels in (4095, 4096)]
+    taken = kernels(check(layers, "qemu_mps2_an386", tmp_path, first=FIRST))
+    assert taken["far_4095"] == "ConvFewDsp"
+    assert taken["far_4096"] != "ConvFewDsp"
+
+
 @pytest.mark.parametrize(("zero", "kernel"), [(0, "ConvFewDsp"), (-128, "ConvFewDsp"), (5, "ConvDsp")])
 def test_codes_below_the_zero_point_are_left_out(zero: int, kernel: str, tmp_path: Path) -> None:
     network = Network(np.random.default_rng(zero + 200))
