@@ -40,12 +40,14 @@ class JoinedContext:
     requantise: Requantiser
 
 
-def offset_text(call: Call, zero: int) -> str:
-    """What the zero point adds to a sum; rounded weights may add up to a little more or less than one whole."""
+def offset_text(call: Call, zero: int, *, wide: bool = True) -> str:
+    """What the zero point adds to a sum, in 64 bits where that is `wide`, else in 32; rounded weights may add up to a
+    little more or less than one whole."""
     wholes = [np.unique(weights.sum(axis=1)) for _, weights in sources(call)]
     if zero == 0 or all(whole.size == 1 for whole in wholes):
-        return f"{zero * prod(int(whole.max(initial=0)) for whole in wholes)}LL"
-    return f"(int64_t)((uint64_t)(a + b) * (p + q)) * {zero}"
+        return f"{zero * prod(int(whole.max(initial=0)) for whole in wholes)}{'LL' if wide else ''}"
+    word = "int64_t" if wide else "int32_t"
+    return f"({word})((u{word})(a + b) * (p + q)) * {zero}"
 
 
 @PLATFORM.kernel(

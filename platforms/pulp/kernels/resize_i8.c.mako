@@ -1,0 +1,65 @@
+<%
+e = k.extent
+q = k.requantise
+plain = (q.low, q.high, e.y_type) == (-128, 127, "int8_t")
+word = "int64_t" if k.wide else "int32_t"
+%>\
+/* So many channels of all images. */
+typedef struct {
+    int channels;
+} ${f.name}_tile;
+
+/* The code of a sum of unsigned codes${f", {k.shift} bits of which are rounded off, ties to even" if k.shift else ""}. */
+static inline ${e.y_type} ${f.name}_code(u${word} total, ${word} offset)
+{
+    const ${word} exact = (${word})total - offset;
+% if k.shift:
+    const int32_t sum = (int32_t)((exact + ${(1 << k.shift - 1) - 1} + (exact >> ${k.shift} & 1)) >> ${k.shift});
+% else:
+    const int32_t sum = ${"(int32_t)exact" if k.wide else "exact"};
+% endif
+    const int32_t code = ${q.code("sum")};
+% if plain:
+    return (int8_t)tilewright_saturated(code);
+% else:
+    return (${e.y_type})(code < ${q.low} ? ${q.low} : code > ${q.high} ? ${q.high} : code);
+% endif
+}
+
+/* Rows of results are shared; a core joins two rows of some channels, and then columns of them. */
+static void ${f.name}(${f.parameters})
+{
+    const int channels = tile->channels;
+    uint32_t *const joined = (uint32_t *)scratch + core * ${k.at_once * e.source_columns};
+    const int end = tilewright_share(${e.images * e.rows}, core + 1, cores);
+    for (int result = tilewright_share(${e.images * e.rows}, core, cores); result < end; result++) {
+        const int row = result % ${e.rows}, top = result / ${e.rows} * ${k.source_rows};
+        const uint32_t a = (uint32_t)row_weights[2 * row];
+        const uint32_t b = (uint32_t)row_weights[2 * row + 1];
+        for (int first = 0; first < channels; first += ${k.at_once}) {
+            const int some = channels - first < ${k.at_once} ? channels - first : ${k.at_once};
+            const ${e.x_type} *upper = x + (top + row_places[2 * row]) * ${e.source_columns} * channels + first;
+            const ${e.x_type} *lower = x + (top + row_places[2 * row + 1]) * ${e.source_columns} * channels + first;
+            uint32_t *line = joined;
+            for (int column = 0; column < ${e.source_columns}; column++) {
+                for (int c = 0; c < some; c++) {
+                    *line++ = ((uint8_t)upper[c]${k.flip}) * a + ((uint8_t)lower[c]${k.flip}) * b;
+                }
+                upper += channels;
+                lower += channels;
+            }
+            ${e.y_type} *to = y + result * ${e.columns} * channels + first;
+            for (int column = 0; column < ${e.columns}; column++) {
+                const uint32_t *left = joined + column_places[2 * column] * some;
+                const uint32_t *right = joined + column_places[2 * column + 1] * some;
+                const uint32_t p = (uint32_t)column_weights[2 * column];
+                const uint32_t q = (uint32_t)column_weights[2 * column + 1];
+                const ${word} offset = ${k.offset};
+                for (int c = 0; c < some; c++) {
+                    to[c] = ${f.name}_code(${"(uint64_t)*left++ * p + (uint64_t)*right++ * q" if k.wide else "*left++ * p + *right++ * q"}, offset);
+                }
+                to += channels;
+            }
+        }
+    }
+}

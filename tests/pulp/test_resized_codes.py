@@ -1,0 +1,59 @@
+"""Images of codes scaled between their pixels on the cores of a cluster: any channels, factors and kinds of codes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from board_layers import Network, board_or_skip, check_network, kernels
+from onnx import helper
+
+IMAGES: dict[str, tuple[tuple[int, ...], list[float], str, type, tuple[float, float]]] = {
+    "twice": ((1, 12, 5, 7), [1, 1, 2, 2], "half_pixel", np.int8, (0.05, 0.05)),
+    "batch": ((2, 5, 4, 3), [1, 1, 2, 3], "half_pixel", np.uint8, (0.05, 0.037)),
+    "any": ((1, 3, 6, 11), [1, 1, 1.5, 1.7], "half_pixel", np.uint8, (0.05, 0.06)),
+    "line": ((1, 7, 3, 5), [1, 1, 1, 2], "align_corners", np.int8, (0.05, 0.11)),
+    "wide": ((1, 1, 2, 70), [1, 1, 2.3, 1], "asymmetric", np.int8, (0.05, 0.05)),
+    "smaller": ((1, 9, 9, 8), [1, 1, 0.5, 0.35], "half_pixel", np.int8, (0.05, 0.04)),
+}
+
+
+def images(drawn: dict[str, tuple[tuple[int, ...], list[float], str, type, tuple[float, float]]]) -> Network:
+    """Every image between its codes."""
+    network = Network(np.random.default_rng(11))
+    for name, (shape, scales, mode, kind, steps) in drawn.items():
+        names: list[Any] = [network.constant(f"{name}_{i}", np.float32(step)) for i, step in enumerate(steps)]
+        zeros = [network.constant(f"{name}_{i}z", kind(zero)) for i, zero in enumerate((9, 3))]
+        network.constant(f"{name}_scales", np.array(scales, np.float32))
+        network.inputs[f"{name}_x"] = (shape, kind)
+        network.outputs[f"{name}_y"] = kind
+        network.nodes += [
+            helper.make_node("DequantizeLinear", [f"{name}_x", names[0], zeros[0]], [f"{name}_r"]),
+            helper.make_node(
+                "Resize", [f"{name}_r", "", f"{name}_scales"], [f"{name}_l"], name, mode="linear",
+                coordinate_transformation_mode=mode,
+            ),
+            helper.make_node("QuantizeLinear", [f"{name}_l", names[1], zeros[1]], [f"{name}_y"]),
+        ]  # fmt: skip
+    return network
+
+
+@pytest.mark.parametrize("board", ["qemu_pulp", "gvsoc_pulp_open"])
+def test_the_cores_share_rows_of_images(board: str, tmp_path: Path) -> None:
+    board_or_skip(board)
+    taken = kernels(check_network(images(IMAGES), board, tmp_path, ("random", "low", "high")))
+    assert {taken[name] for name in IMAGES} == {"TiledResizeI8"}, taken
+
+
+@pytest.mark.parametrize(
+    ("shape", "kernel"), [((1, 24, 40, 40), "TiledResizeI8"), ((1, 1, 200, 200), "ResizeLinearI8")]
+)
+def test_channels_are_cut_and_larger_images_stay_on_one_core(
+    shape: tuple[int, ...], kernel: str, tmp_path: Path
+) -> None:
+    board_or_skip("gvsoc_pulp_open")
+    drawn = {"large": (shape, [1.0, 1.0, 2.0, 2.0], "half_pixel", np.int8, (0.05, 0.05))}
+    taken = kernels(check_network(images(drawn), "gvsoc_pulp_open", tmp_path, ("random",)))
+    assert taken["large"] == kernel
