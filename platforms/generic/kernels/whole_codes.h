@@ -19,6 +19,9 @@ static inline tilewright_whole_range tilewright_whole_range_of(const float *x, i
 }
 
 /* The range of two parts together. */
+#if defined(__GNUC__)
+__attribute__((unused))
+#endif
 static inline tilewright_whole_range tilewright_whole_range_with(tilewright_whole_range range, tilewright_whole_range other)
 {
     range.least = other.least > range.least ? other.least : range.least;

@@ -57,6 +57,9 @@ static inline int32_t tilewright_whole_of(uint32_t bits, uint32_t top)
 }
 
 /* The float nearest to value * 2^exponent, as long as that is a normal number. */
+#if defined(__GNUC__)
+__attribute__((unused))
+#endif
 static inline uint32_t tilewright_whole_float(int32_t value, int exponent)
 {
     const uint32_t sign = value < 0 ? 0x80000000u : 0u;

@@ -31,6 +31,9 @@ static inline uint32_t tilewright_whole_packed(uint32_t sign, uint32_t value, in
 }
 
 /* A product of floats. */
+#if defined(__GNUC__)
+__attribute__((unused))
+#endif
 static inline uint32_t tilewright_whole_times(uint32_t a, uint32_t b)
 {
     const uint32_t sign = (a ^ b) & 0x80000000u, left = tilewright_whole_exponent(a), right = tilewright_whole_exponent(b);
