@@ -57,6 +57,15 @@ def test_functions_of_floats_in_whole_numbers_keep_the_required_rules(tmp_path: 
     assert [(f.rule, f.places) for f in found.findings if f.category != "advisory"] == []
 
 
+@pytest.mark.parametrize("board", ["qemu_mps2_an385", "qemu_pulp"])
+def test_codes_of_a_measured_range_keep_the_required_rules(board: str, tmp_path: Path) -> None:
+    types = {"q": onnx.TensorProto.UINT8, "z": onnx.TensorProto.UINT8}
+    model = onnx_model([node("DynamicQuantizeLinear", "x", "q s z")], {"x": [9]}, ["q", "s", "z"], types=types)
+    onnx.save(model, tmp_path / "m.onnx")
+    found = _checked(tmp_path / "m.onnx", board, tmp_path)
+    assert [(f.rule, f.places) for f in found.findings if f.category != "advisory"] == []
+
+
 def test_functions_of_floats_by_a_float_unit_keep_the_required_rules(tmp_path: Path) -> None:
     operators = ("Sigmoid", "Tanh", "Exp", "Erf", "Gelu", "Mish", "Softplus")
     nodes = [node(op, "x", op.lower(), op.lower()) for op in operators]

@@ -10,7 +10,8 @@ import pytest
 from board_layers import Network, board_or_skip, check_network, kernels
 from onnx import helper
 
-IMAGES: dict[str, tuple[tuple[int, ...], list[float], str, type, tuple[float, float]]] = {
+Image = tuple[tuple[int, ...], list[float], str, type, tuple[float, float]]
+IMAGES: dict[str, Image] = {
     "twice": ((1, 12, 5, 7), [1, 1, 2, 2], "half_pixel", np.int8, (0.05, 0.05)),
     "batch": ((2, 5, 4, 3), [1, 1, 2, 3], "half_pixel", np.uint8, (0.05, 0.037)),
     "any": ((1, 3, 6, 11), [1, 1, 1.5, 1.7], "half_pixel", np.uint8, (0.05, 0.06)),
@@ -20,7 +21,7 @@ IMAGES: dict[str, tuple[tuple[int, ...], list[float], str, type, tuple[float, fl
 }
 
 
-def images(drawn: dict[str, tuple[tuple[int, ...], list[float], str, type, tuple[float, float]]]) -> Network:
+def images(drawn: dict[str, Image]) -> Network:
     """Every image between its codes."""
     network = Network(np.random.default_rng(11))
     for name, (shape, scales, mode, kind, steps) in drawn.items():
@@ -54,6 +55,6 @@ def test_channels_are_cut_and_larger_images_stay_on_one_core(
     shape: tuple[int, ...], kernel: str, tmp_path: Path
 ) -> None:
     board_or_skip("gvsoc_pulp_open")
-    drawn = {"large": (shape, [1.0, 1.0, 2.0, 2.0], "half_pixel", np.int8, (0.05, 0.05))}
+    drawn: dict[str, Image] = {"large": (shape, [1.0, 1.0, 2.0, 2.0], "half_pixel", np.int8, (0.05, 0.05))}
     taken = kernels(check_network(images(drawn), "gvsoc_pulp_open", tmp_path, ("random",)))
     assert taken["large"] == kernel

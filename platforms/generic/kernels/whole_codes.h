@@ -43,8 +43,9 @@ static inline tilewright_whole_steps tilewright_whole_steps_of(tilewright_whole_
 {
     tilewright_whole_steps steps;
     float low = 0.0f, high = 0.0f;
-    const int finite = range.least < 0xFF800000u && range.greatest < 0x7F800000;
-    if (finite) {
+    uint32_t finite = 0;
+    if (range.least < 0xFF800000u && range.greatest < 0x7F800000) {
+        finite = 1;
         const int32_t least = (int32_t)range.least;
         tilewright_whole_store(&low, least);
         tilewright_whole_store(&high, range.greatest);
@@ -62,7 +63,7 @@ static inline tilewright_whole_steps tilewright_whole_steps_of(tilewright_whole_
     const uint32_t bits = tilewright_whole_bits(&steps.step), top = bits >> 23, size = (bits & 0x7FFFFFu) | 0x800000u;
     steps.inverse = 0;
     steps.down = top + 15u;
-    if (finite && top > 32u && top < 250u) {
+    if (finite != 0u && top > 32u && top < 250u) {
         uint32_t rest = 0x7FFFFFFFu;
         for (int digit = 0; digit < 4; digit++) {
             steps.inverse = steps.inverse << 8 | rest / size;
@@ -75,7 +76,8 @@ static inline tilewright_whole_steps tilewright_whole_steps_of(tilewright_whole_
 /* The code of a float as float32 computes it. */
 static inline int32_t tilewright_whole_code_exact(const float *at, float step, int32_t zero)
 {
-    const float least = (float)-zero, most = (float)(255 - zero);
+    const int32_t below = -zero, above = 255 - zero;
+    const float least = (float)below, most = (float)above;
     float quotient = *at / step;
     quotient = quotient > least ? quotient : least; /* the limits are whole, so they may come first */
     quotient = quotient < most ? quotient : most;
@@ -86,18 +88,21 @@ static inline int32_t tilewright_whole_code_exact(const float *at, float step, i
  * at most: where it is not that near to a half, both round to the same whole number. */
 static inline int32_t tilewright_whole_code(const float *at, const tilewright_whole_steps *steps)
 {
-    const uint32_t bits = tilewright_whole_bits(at);
-    const uint32_t quotient = (uint32_t)(((uint64_t)(bits << 8 | 0x80000000u) * steps->inverse) >> 32);
+    const uint32_t bits = tilewright_whole_bits(at), size = bits << 8 | 0x80000000u;
+    const uint32_t quotient = (uint32_t)(((uint64_t)size * steps->inverse) >> 32);
     const uint32_t down = steps->down - (bits >> 23 & 255u);
     const uint32_t whole = (quotient >> (down < 31u ? down : 31u)) + 0x8000u;
     int32_t code;
     if (((whole + 1u) & 0xFFFFu) <= 1u || steps->inverse == 0u) {
         code = tilewright_whole_code_exact(at, steps->step, steps->zero);
     } else {
-        const uint32_t sign = 0u - (bits >> 31);
-        code = steps->zero + (int32_t)((whole >> 16 ^ sign) - sign);
-        if ((uint32_t)code > 255u) {
-            code = code < 0 ? 0 : 255;
+        const uint32_t sign = 0u - (bits >> 31), number = (whole >> 16 ^ sign) - sign;
+        code = steps->zero + (int32_t)number;
+        if (code < 0) {
+            code = 0;
+        }
+        if (code > 255) {
+            code = 255;
         }
     }
     return code;

@@ -3,6 +3,7 @@ e = k.extent
 q = k.requantise
 plain = (q.low, q.high, e.y_type) == (-128, 127, "int8_t")
 word = "int64_t" if k.wide else "int32_t"
+flip = f"{k.flip}u" if k.flip else ""
 %>\
 /* So many channels of all images. */
 typedef struct {
@@ -14,7 +15,8 @@ static inline ${e.y_type} ${f.name}_code(u${word} total, ${word} offset)
 {
     const ${word} exact = (${word})total - offset;
 % if k.shift:
-    const int32_t sum = (int32_t)((exact + ${(1 << k.shift - 1) - 1} + (exact >> ${k.shift} & 1)) >> ${k.shift});
+    const u${word} odd = (u${word})exact >> ${k.shift} & 1u;
+    const int32_t sum = (int32_t)((exact + ${(1 << k.shift - 1) - 1} + (${word})odd) >> ${k.shift});
 % else:
     const int32_t sum = ${"(int32_t)exact" if k.wide else "exact"};
 % endif
@@ -38,27 +40,26 @@ static void ${f.name}(${f.parameters})
         const uint32_t b = (uint32_t)row_weights[2 * row + 1];
         for (int first = 0; first < channels; first += ${k.at_once}) {
             const int some = channels - first < ${k.at_once} ? channels - first : ${k.at_once};
-            const ${e.x_type} *upper = x + (top + row_places[2 * row]) * ${e.source_columns} * channels + first;
-            const ${e.x_type} *lower = x + (top + row_places[2 * row + 1]) * ${e.source_columns} * channels + first;
+            const ${e.x_type} *const upper = x + (top + row_places[2 * row]) * ${e.source_columns} * channels + first;
+            const ${e.x_type} *const lower = x + (top + row_places[2 * row + 1]) * ${e.source_columns} * channels + first;
             uint32_t *line = joined;
-            for (int column = 0; column < ${e.source_columns}; column++) {
-                for (int c = 0; c < some; c++) {
-                    *line++ = ((uint8_t)upper[c]${k.flip}) * a + ((uint8_t)lower[c]${k.flip}) * b;
+            for (int at = 0; at < ${e.source_columns} * channels; at += channels) {
+                for (int c = at; c < at + some; c++) {
+                    const uint32_t u = (uint32_t)(uint8_t)upper[c]${flip}, v = (uint32_t)(uint8_t)lower[c]${flip};
+                    *line++ = u * a + v * b;
                 }
-                upper += channels;
-                lower += channels;
             }
-            ${e.y_type} *to = y + result * ${e.columns} * channels + first;
+            int at = result * ${e.columns} * channels + first;
             for (int column = 0; column < ${e.columns}; column++) {
                 const uint32_t *left = joined + column_places[2 * column] * some;
                 const uint32_t *right = joined + column_places[2 * column + 1] * some;
                 const uint32_t p = (uint32_t)column_weights[2 * column];
                 const uint32_t q = (uint32_t)column_weights[2 * column + 1];
                 const ${word} offset = ${k.offset};
-                for (int c = 0; c < some; c++) {
-                    to[c] = ${f.name}_code(${"(uint64_t)*left++ * p + (uint64_t)*right++ * q" if k.wide else "*left++ * p + *right++ * q"}, offset);
+                for (int c = at; c < at + some; c++) {
+                    y[c] = ${f.name}_code(${"(uint64_t)*left++ * p + (uint64_t)*right++ * q" if k.wide else "*left++ * p + *right++ * q"}, offset);
                 }
-                to += channels;
+                at += channels;
             }
         }
     }
