@@ -1,4 +1,6 @@
-"""A MatMul of more than two dimensions with a bias is a Gemm between two views, so that the bias costs no pass."""
+"""A MatMul of more than two dimensions with a bias is a Gemm between two views, so that the bias costs no pass; one of
+codes by a constant vector is one by a matrix of one column, which kernels repack when compiling.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,13 @@ name = "dense"
 
 
 def apply(model: Model) -> Model:
-    """Rewrite MatMul by a constant matrix followed by an Add of one constant per column, or one for all."""
+    """Rewrite MatMul by a constant vector of codes, and by a constant matrix followed by an Add of one constant per
+    column, or one for all.
+    """
     edit = Edit(model)
     for node in edit.nodes():
+        if _by_vector(edit, node):
+            _by_column(edit, node)
         if node.op != "Add" or node.domain or len(node.inputs) != 2 or not edit.is_float(*node.inputs, *node.outputs):
             continue
         for source, bias in (node.inputs, node.inputs[::-1]):
@@ -25,6 +31,34 @@ def apply(model: Model) -> Model:
                 _rewrite(edit, before, node, bias)
                 break
     return edit.result()
+
+
+def _by_vector(edit: Edit, node: Node) -> bool:
+    if node.op != "MatMul" or node.domain:
+        return False
+    vector = edit.constant(node, 1)
+    of = edit.tensors[node.inputs[1]].quantisation
+    return (
+        vector is not None
+        and vector.ndim == 1
+        and len(edit.tensors[node.inputs[0]].shape) > 1
+        and of is not None
+        and len(of.scale) == 1
+    )
+
+
+def _by_column(edit: Edit, node: Node) -> None:
+    given, result = node.inputs[1], edit.tensors[node.outputs[0]]
+    vector = edit.tensors[given]
+    column = edit.add_tensor(f"{given}/column", replace(vector, shape=(*vector.shape, 1)))
+    edit.constants[column] = np.ascontiguousarray(edit.constants[given][:, None])
+    product = edit.add_tensor(f"{node.name}/column", replace(result, shape=(*result.shape, 1)))
+    shape = edit.add_constant(f"{node.name}/shape", np.array(result.shape, np.int64))
+    edit.replace(
+        node,
+        replace(node, inputs=(node.inputs[0], column), outputs=(product,)),
+        Node(edit.node_name(f"{node.name}/shape"), "Reshape", (product, shape), node.outputs),
+    )
 
 
 def _fits(edit: Edit, before: Node, node: Node, source: str, bias: str) -> bool:
