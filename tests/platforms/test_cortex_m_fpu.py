@@ -68,11 +68,21 @@ def test_float_products_of_few_pixels_and_groups_in_vectors(tmp_path: Path) -> N
 @pytest.mark.parametrize("board", ["qemu_mps2_an386", HELIUM, "qemu_rv32imafc", "qemu_rv32gcv"])
 def test_float_depthwise_convolutions(board: str, tmp_path: Path) -> None:
     done = check_network(floats(DEPTHWISE), board, tmp_path)
-    kernel = "DepthwiseFloatMve" if board == HELIUM else "DepthwiseTileF32"
-    assert set(kernels(done).values()) == {kernel, "RelayoutVector" if board == "qemu_rv32gcv" else "Relayout"}
+    taken = {HELIUM: "DepthwiseFloatMve", "qemu_rv32gcv": "DepthwiseVectorF32"}.get(board, "DepthwiseTileF32")
+    assert set(kernels(done).values()) == {taken, "RelayoutVector" if board == "qemu_rv32gcv" else "Relayout"}
 
 
-@pytest.mark.parametrize(("board", "kernel"), [(HELIUM, "DepthwiseFloatMve"), ("qemu_mps2_an386", "DepthwiseTileF32")])
+WIDE = Layer("wide", (1, 70, 6, 9), (70, 1, 3, 3), attributes={"group": 70, "pads": [1, 1, 1, 1]})
+"""More channels than vectors hold, and not a multiple of them."""
+
+
+@pytest.mark.parametrize(
+    ("board", "kernel"),
+    [
+        (HELIUM, "DepthwiseFloatMve"), ("qemu_mps2_an386", "DepthwiseTileF32"),
+        ("qemu_rv32gcv", "DepthwiseVectorF32"),
+    ],
+)  # fmt: skip
 def test_float_depthwise_convolutions_of_any_window(board: str, kernel: str, tmp_path: Path) -> None:
-    done = check_network(floats(FLOAT_DEPTHWISE), board, tmp_path, first=(kernel,))
-    assert set(kernels(done).values()) == {kernel, "Relayout"}
+    done = check_network(floats((*FLOAT_DEPTHWISE, WIDE)), board, tmp_path, first=(kernel,))
+    assert set(kernels(done).values()) == {kernel, "RelayoutVector" if board == "qemu_rv32gcv" else "Relayout"}

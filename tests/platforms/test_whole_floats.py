@@ -31,10 +31,10 @@ def _rows() -> Array:
 
 def _model(op: str, shape: tuple[int, ...], epsilon: float) -> onnx.ModelProto:
     draw = np.random.default_rng(5)
-    width = {"LayerNormalization": shape[-1], "Softmax": 0}.get(op, shape[1])
+    width = {"LayerNormalization": shape[-1], "Softmax": 0, "LogSoftmax": 0}.get(op, shape[1])
     names = ("scale", "bias") if width else ()
     constants = [numpy_helper.from_array(draw.normal(1, 0.5, width).astype(np.float32), name) for name in names]
-    attributes: dict[str, Any] = {"axis": -1} if op in ("LayerNormalization", "Softmax") else {}
+    attributes: dict[str, Any] = {"axis": -1} if op in ("LayerNormalization", "Softmax", "LogSoftmax") else {}
     attributes |= {"num_groups": 2} if op == "GroupNormalization" else {}
     attributes |= {"epsilon": epsilon} if width else {}
     node = helper.make_node(op, ["x", *names], ["y"], op, **attributes)
@@ -109,3 +109,22 @@ def test_what_is_no_number_leaves_none(op: str, shape: tuple[int, ...], tmp_path
     if op == "Softmax":
         assert found.reshape(rows.shape)[2, 0] == 0
         assert found.reshape(rows.shape)[2].sum() == pytest.approx(1)
+
+
+def test_logarithms_of_shares(tmp_path: Path) -> None:
+    rows = np.concatenate([_rows(), np.full((2, LENGTH), 3.0, np.float32)])
+    rows[-1, 2], rows[-2, 4] = -np.inf, 45.0
+    model = _model("LogSoftmax", (1, LENGTH), 0.0)
+    found = np.concatenate(_found(model, "WholeLogSoftmax", [row[None] for row in rows], tmp_path))
+    wide = rows.astype(np.float64)
+    apart = wide - wide.max(1, keepdims=True)
+    expected = apart - np.log1p(np.exp(apart).sum(1, keepdims=True) - 1)
+    assert np.array_equal(np.isneginf(found), np.isneginf(expected))
+    real = np.isfinite(expected)
+    sizes = np.abs(np.where(np.isfinite(wide), wide, 0)).max(1, keepdims=True)
+    near = 3e-7 * np.abs(np.where(real, expected, 0)) + 2.0**-28 * sizes + 3e-8
+    assert (np.abs(found[real] - expected[real]) <= near[real]).all()
+    broken = np.array([[np.nan, *[1.0] * (LENGTH - 1)], [np.inf, *[0.0] * (LENGTH - 1)]], np.float32)
+    assert np.isnan(
+        np.concatenate(_found(model, "WholeLogSoftmax", [row[None] for row in broken], tmp_path / "odd"))
+    ).all()

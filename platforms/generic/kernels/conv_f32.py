@@ -85,10 +85,14 @@ def operand_axes(operands: Operands) -> tuple[Axis, Axis, int]:
 
 
 def rows_overlap(operands: Operands, h: Axis, w: Axis) -> tuple[tuple[int, int, int], ...]:
-    """The overlap of kernels that write rows after all that later ones read; channels of the operand are innermost."""
-    call = operands.call
-    x, y = call.tensor(0), call.outputs[0]
-    if call.integer("group", 1) != 1 or operands.layout(x) != Layout.channels_last(x.shape) or h.out == 1:
+    """The overlap of kernels that write rows of one group after all that later ones read."""
+    return overlap_by_rows(operands, h, w) if operands.call.integer("group", 1) == 1 else ()
+
+
+def overlap_by_rows(operands: Operands, h: Axis, w: Axis) -> tuple[tuple[int, int, int], ...]:
+    """The same of kernels that write rows of all groups; channels of the operand are innermost."""
+    x, y = operands.call.tensor(0), operands.call.outputs[0]
+    if operands.layout(x) != Layout.channels_last(x.shape) or h.out == 1:
         return ()
     return ((0, 0, gap_bytes(*row_steps(h, w, y.shape[1], 4, 4), reads_before_writing=False)),)
 

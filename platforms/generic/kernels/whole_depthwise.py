@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands
 from tilewright.platforms.generic.kernels.blocks import Axis, cannot_repack
-from tilewright.platforms.generic.kernels.conv_f32 import operand_axes, rows_overlap, spatial
+from tilewright.platforms.generic.kernels.conv_f32 import operand_axes, overlap_by_rows, spatial
 from tilewright.platforms.generic.kernels.elements import empty
 from tilewright.platforms.generic.kernels.whole_products import limited, margin_of, too_long
 from tilewright.platforms.generic.kernels.whole_weights import SOURCES, unable, whole_lines
@@ -72,7 +72,7 @@ class WholeDepthwise(KernelMethods):
     def overlap(self, operands: Operands) -> tuple[tuple[int, int, int], ...]:
         """Rows are written after all that later ones read, where the operand's channels are innermost."""
         numbers = self.context(operands)
-        return rows_overlap(operands, numbers.h, numbers.w)
+        return overlap_by_rows(operands, numbers.h, numbers.w)
 
     def cost(self, call: Call) -> float:
         """Products, results, and what becomes whole numbers for every row of results."""

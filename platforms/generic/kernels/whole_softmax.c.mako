@@ -8,9 +8,11 @@ static void ${f.name}(${f.parameters})
         const uint32_t limit = left > 31 ? 0u : left > 0 ? 0xFFFFFFFFu >> (uint32_t)left : 0xFFFFFFFFu;
         int32_t high = -0x7FFFFFFF;
         uint64_t total = 0;
+% if not k.log:
         uint64_t sum;
         uint32_t share, part;
         uint32_t more = 0;
+% endif
         if (top == 255u || top == 0u) {
             for (int i = 0; i < ${k.length}; i++) {
                 tilewright_whole_store(to + i, 0x7FC00000);
@@ -35,8 +37,23 @@ static void ${f.name}(${f.parameters})
                 power = (away != 0u && left > 31) || moved >= 31u << 24 ? 0 : tilewright_fixed_power(moved);
             }
             total += (uint32_t)power;
+% if not k.log:
             tilewright_whole_store(to + i, power);
+% endif
         }
+% if k.log:
+        /* the largest element's power is 2^30 */
+        const uint64_t others = total - 1073741824u;
+        const float logarithm = log1pf((float)others * 9.31322575e-10f);
+        for (int i = 0; i < ${k.length}; i++) {
+            const int32_t value = tilewright_whole_load(to + i);
+            const uint32_t away = (uint32_t)high - (uint32_t)value;
+            const uint32_t half = away >> 1;
+            const uint32_t bits = away >> 31 != 0u ? tilewright_whole_float((int32_t)half, (int)top - 155) : tilewright_whole_float((int32_t)away, (int)top - 156);
+            const float result = value == -0x7FFFFFFF ? -HUGE_VALF : -tilewright_whole_real_of(bits) - logarithm;
+            (void)memcpy(to + i, &result, sizeof result);
+        }
+% else:
         part = (uint32_t)(total >> 30);
         while (more < 31u && part >> more > 1u) {
             more++;
@@ -49,5 +66,6 @@ static void ${f.name}(${f.parameters})
             const int32_t result = (int32_t)(uint32_t)(product >> 32);
             tilewright_whole_store(to + i, (int32_t)tilewright_whole_float(result, -30 - (int)more));
         }
+% endif
     }
 }

@@ -1,8 +1,8 @@
-"""Softmax of floats where there is no float unit: differences, powers of 2 and shares as whole numbers."""
+"""Softmax of floats and its logarithm where there is no float unit: differences, powers and shares as whole numbers."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tilewright.numerics import softmax_axis
 from tilewright.platform import Call, KernelMethods, Needs, Operands
@@ -12,14 +12,16 @@ from tilewright.platforms.generic.platform import PLATFORM
 
 @dataclass(frozen=True)
 class WholeSoftmaxContext:
-    """Rows of `length` elements; the loop runs from `first` to `end`, C both."""
+    """Rows of `length` elements; the loop runs from `first` to `end`, C both; `log` takes logarithms of shares."""
 
     first: str
     end: str
     length: int
+    log: bool = False
 
 
 SOURCES = ["fixed.h", "fixed_reciprocal.h", "fixed_power.h", "whole_f32.h", "whole_softmax.h"]
+LOG_SOURCES = [*SOURCES, "whole_real.h"]
 
 
 @PLATFORM.kernel(
@@ -48,3 +50,31 @@ class WholeSoftmax(KernelMethods):
         """Extents."""
         length = operands.call.shape(0)[softmax_axis(operands.call)]
         return WholeSoftmaxContext("0", str(operands.call.tensor(0).elements // length), length)
+
+
+@PLATFORM.kernel(
+    "LogSoftmax", types="f32 -> f32", template="whole_softmax.c.mako", numerics="1e-5", preference=6,
+    sources=LOG_SOURCES, requires=Needs(lacks=("fpu",)),
+)  # fmt: skip
+class WholeLogSoftmax(KernelMethods):
+    """Differences and powers of 2 as whole numbers, one logarithm a row."""
+
+    def accepts(self, call: Call) -> str | None:
+        """What Softmax takes."""
+        return SOFTMAX.accepts(call)
+
+    def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
+        """A row's elements are read one by one when they become whole numbers in their place."""
+        return ((0, 0),)
+
+    def cost(self, call: Call) -> float:
+        """Four passes over a row, of which the last subtracts a float, and the logarithm."""
+        length = call.shape(0)[softmax_axis(call)]
+        return call.tensor(0).elements * (200.0 + 2500.0 / length)
+
+    def context(self, operands: Operands) -> WholeSoftmaxContext:
+        """Extents."""
+        return replace(SOFTMAX.context(operands), log=True)
+
+
+SOFTMAX = WholeSoftmax()

@@ -5,7 +5,7 @@ rows = range(k.at_once)
 /* ${k.at_once} rows times up to ${k.lanes} columns. */
 static void ${f.name}_block(const ${k.a_type} *a, const ${k.b_type} *b, ${k.y_type} *y, int32_t a_zero, int32_t b_zero, int width)
 {
-    const ${k.b_type} *const end = b + ${p.depth * p.b_step};
+    int32_t steps = ${p.depth};
 % for row in rows:
     const ${k.a_type} *a${row} = ${plus("a", row * p.a_row)};
     int32_t v${row};
@@ -29,9 +29,9 @@ static void ${f.name}_block(const ${k.a_type} *a, const ${k.b_type} *b, ${k.y_ty
 % endif
                      "vwmacc.vx ${sums}, %[v${row}], v4\n\t"
 % endfor
-                     "bne %[b], %[end], 1b\n\t.option pop"
-                     : [b] "+&r"(b)${"".join(f', [a{row}] "+&r"(a{row}), [v{row}] "=&r"(v{row})' for row in rows)}
-                     : [end] "r"(end), [width] "r"(width), [b_step] "r"(${p.b_step}), [a_step] "r"(${p.a_step}),
+                     "addi %[steps], %[steps], -1\n\tbnez %[steps], 1b\n\t.option pop"
+                     : [b] "+&r"(b), [steps] "+&r"(steps)${"".join(f', [a{row}] "+&r"(a{row}), [v{row}] "=&r"(v{row})' for row in rows)}
+                     : [width] "r"(width), [b_step] "r"(${p.b_step}), [a_step] "r"(${p.a_step}),
                        [a_zero] "r"(a_zero), [b_zero] "r"(b_zero), [b_column] "r"(${p.b_column})
                      : "memory");
     __asm__ volatile(".option push\n\t.option arch, +v\n\t"
@@ -69,11 +69,15 @@ static void ${f.name}(${f.parameters})
 % for head in p.loops:
 ${head}
 % endfor
+% if p.rows > k.at_once:
 ${p.indent}for (int row = 0; row < ${p.rows}; row += ${k.at_once}) {
 ${p.indent}    const int m = row < ${p.rows - k.at_once} ? row : ${p.rows - k.at_once};
+% else:
+${p.indent}{
+% endif
 ${p.indent}    for (int n = 0; n < ${p.columns}; n += ${k.lanes}) {
 ${p.indent}        const int width = n < ${p.columns - k.lanes} ? ${k.lanes} : ${p.columns} - n;
-${p.indent}        ${f.name}_block(${p.place("a")} + ${times("m", p.a_row)}, ${p.place("b")} + ${times("n", p.b_column)}, ${p.place("y")} + ${times("m", p.y_row)} + ${times("n", p.y_column)}, ${k.a_zero}, ${k.b_zero}, width);
+${p.indent}        ${f.name}_block(${p.place("a")} + ${times("m", p.a_row) if p.rows > k.at_once else "0"}, ${p.place("b")} + ${times("n", p.b_column)}, ${p.place("y")} + ${times("m", p.y_row) if p.rows > k.at_once else "0"} + ${times("n", p.y_column)}, ${k.a_zero}, ${k.b_zero}, width);
 ${p.indent}    }
 ${p.indent}}
 % for end in p.ends:

@@ -38,11 +38,15 @@ static void ${f.name}(${f.parameters})
 % for head in p.loops:
 ${head}
 % endfor
+% if p.rows > k.at_once:
 ${p.indent}for (int row = 0; row < ${p.rows}; row += ${k.at_once}) {
 ${p.indent}    const int m = row < ${p.rows - k.at_once} ? row : ${p.rows - k.at_once};
+% else:
+${p.indent}{
+% endif
 ${p.indent}    for (int n = 0; n < ${p.columns}; n += ${k.lanes}) {
 ${p.indent}        const int width = n < ${p.columns - k.lanes} ? ${k.lanes} : ${p.columns} - n;
-${p.indent}        ${f.name}_block(${p.place("a")} + ${times("m", p.a_row)}, ${p.place("b")} + ${times("n", p.b_column)}, ${p.place("y")} + ${times("m", p.y_row)} + ${times("n", p.y_column)}, width);
+${p.indent}        ${f.name}_block(${p.place("a")} + ${times("m", p.a_row) if p.rows > k.at_once else "0"}, ${p.place("b")} + ${times("n", p.b_column)}, ${p.place("y")} + ${times("m", p.y_row) if p.rows > k.at_once else "0"} + ${times("n", p.y_column)}, width);
 ${p.indent}    }
 ${p.indent}}
 % for end in p.ends:
