@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import prod
 from typing import Any
 
 from tilewright.platform import Call, Constant, Operands, Rule, TiledKernelMethods, TileView
 from tilewright.platforms.generic.kernels.dequantise_table import TableContext, reals, refusal, table_context
-from tilewright.platforms.pulp.kernels.quantise_steps import points_of
-from tilewright.platforms.pulp.kernels.windows import CORES
+from tilewright.platforms.pulp.kernels.quantise_steps import elements_cycles, one_row
 from tilewright.platforms.pulp.platform import PLATFORM
 
-ENTRY_CYCLES, ELEMENT_CYCLES = 250, 7
+ELEMENT_CYCLES = 7
 
 
 @PLATFORM.kernel(
@@ -34,7 +32,7 @@ class TiledDequantiseTable(TiledKernelMethods):
 
     def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
         """One look-up an element."""
-        return ENTRY_CYCLES + -(-points_of(sizes) // CORES) * ELEMENT_CYCLES
+        return elements_cycles(sizes, ELEMENT_CYCLES)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """The table, which every tile needs whole."""
@@ -46,4 +44,4 @@ class TiledDequantiseTable(TiledKernelMethods):
 
     def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
         """All elements as one row."""
-        return {"rows": 1, "columns": prod(high - low for low, high in view.boxes["x"].box)}
+        return one_row(view)

@@ -15,13 +15,18 @@ from tilewright.platforms.pulp.platform import PLATFORM
 ENTRY_CYCLES, ELEMENT_CYCLES = 250, 65
 
 
-def points_of(sizes: Mapping[str, Any]) -> Any:
-    """Elements of a tile of so many along every loop."""
+def elements_cycles(sizes: Mapping[str, Any], each: int) -> Any:
+    """Cycles of a tile of so many elements along every loop, `each` of which takes so long, shared among the cores."""
     points: Any = 1
     for name, size in sizes.items():
         if "." not in name:
             points = points * size
-    return points
+    return ENTRY_CYCLES + -(-points // CORES) * each
+
+
+def one_row(view: TileView) -> Mapping[str, int]:
+    """All elements of a tile as one row."""
+    return {"rows": 1, "columns": prod(high - low for low, high in view.boxes["x"].box)}
 
 
 @PLATFORM.kernel(
@@ -43,7 +48,7 @@ class TiledQuantiseSteps(TiledKernelMethods):
 
     def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
         """Eight comparisons an element."""
-        return ENTRY_CYCLES + -(-points_of(sizes) // CORES) * ELEMENT_CYCLES
+        return elements_cycles(sizes, ELEMENT_CYCLES)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """The steps, which every tile needs whole."""
@@ -56,4 +61,4 @@ class TiledQuantiseSteps(TiledKernelMethods):
 
     def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
         """All elements as one row."""
-        return {"rows": 1, "columns": prod(high - low for low, high in view.boxes["x"].box)}
+        return one_row(view)
