@@ -53,6 +53,17 @@ def test_convolutions_of_every_kind(tmp_path: Path) -> None:
     assert "_paired_sparse(xs" in text
 
 
+def test_blocks_that_all_touch_a_border_leave_out_what_the_others_need(tmp_path: Path) -> None:
+    attributes = {"pads": [1, 1, 1, 1]}
+    layers = [
+        Layer("all_at_a_border", (1, 8, 8, 8), (8, 8, 3, 3), attributes=attributes),
+        Layer("some_inside", (1, 8, 8, 12), (8, 8, 3, 3), attributes=attributes),
+    ]
+    check(layers, "qemu_mps2_an386", tmp_path, EXTREMES, first=("ConvDsp",))
+    text = (tmp_path / "project/src/layers.c").read_text()
+    assert text.count("if (inside != 0)") == 1
+
+
 @pytest.mark.parametrize("numerics", ["exact", "tflm"])
 def test_one_pixel_is_a_row_of_a_product(numerics: Numerics, tmp_path: Path) -> None:
     layers = [*ROWS, *(layer for layer, _ in NO_ROWS)]

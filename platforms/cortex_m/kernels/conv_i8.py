@@ -190,6 +190,7 @@ class ConvDsp(KernelMethods):
         h, w = matrix_i8.axes_of(call)
         assert x.quantisation is not None
         pixels = pixels_of(call)
+        at_once = matrix_i8.pixels_at_once(pixels)
         return ConvContext(
             x_type=C_TYPES[x.dtype],
             y_type=C_TYPES[y.dtype],
@@ -201,9 +202,9 @@ class ConvDsp(KernelMethods):
             depth=weights.shape[1],
             out_channels=weights.shape[0],
             pixels=pixels,
-            at_once=matrix_i8.pixels_at_once(pixels),
+            at_once=at_once,
             way=way_of(call),
-            runs=w.dilation == 1 and w.kernel > 1 and groups_of(call).count == 1,
+            runs=w.dilation == 1 and w.kernel > 1 and groups_of(call).count == 1 and inner_blocks(h, w, at_once) > 0,
             padded=portable.is_padded(h, w),
             zero_point=x.quantisation.zero_point[0],
             first=channels.pairs[0],

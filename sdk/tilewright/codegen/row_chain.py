@@ -16,6 +16,11 @@ CHAIN_NAMES = (("x...",), ("y",))
 """Parameters of a chain's function for the tensors that it reads and writes."""
 
 
+def moving(size_bytes: int) -> str:
+    """The function of `row_chain.h` that moves multiples of so many bytes without a loop that never runs."""
+    return next((f"tilewright_move{piece}" for piece in (32, 4) if size_bytes % piece == 0), "tilewright_move")
+
+
 @dataclass(frozen=True)
 class Edge:
     """Rows of the first operand copied beside each other where a call reads outside of it; `offset` in scratch."""
@@ -28,6 +33,11 @@ class Edge:
     fill: int
     above: bool
     below: bool
+
+    @property
+    def move(self) -> str:
+        """The function that moves its rows."""
+        return moving(self.row_bytes)
 
 
 @dataclass(frozen=True)
@@ -48,6 +58,11 @@ class Window:
     above: int
     below: bool
     fill: int
+
+    @property
+    def move(self) -> str:
+        """The function that moves its rows."""
+        return moving(self.row_bytes)
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ ${pad}    const int above = 0;
 ${pad}    const int below = top0 - ${e.height - part.reads};
 % endif
 ${pad}    (void)memset(edge, ${e.fill}, (size_t)above * ${e.row_bytes}u);
-${pad}    tilewright_move(edge + above * ${e.row}, x0 + (top0 + above) * ${e.row}, (${part.reads} - above - below) * ${e.row_bytes});
+${pad}    ${e.move}(edge + above * ${e.row}, x0 + (top0 + above) * ${e.row}, (${part.reads} - above - below) * ${e.row_bytes});
 ${pad}    (void)memset(edge + (${part.reads} - below) * ${e.row}, ${e.fill}, (size_t)below * ${e.row_bytes}u);
 ${pad}}
 </%def>\
@@ -46,7 +46,7 @@ ${pad}const int top${n} = ${first(part)};
 % if w.slides:
 ${pad}if (top${n} > first${n}) {
 ${pad}    for (int kept = top${n}; kept < made${n}; kept++) {
-${pad}        tilewright_move(rows${n} + (kept - top${n}) * ${w.row}, rows${n} + (kept - first${n}) * ${w.row}, ${w.row_bytes});
+${pad}        ${w.move}(rows${n} + (kept - top${n}) * ${w.row}, rows${n} + (kept - first${n}) * ${w.row}, ${w.row_bytes});
 ${pad}    }
 ${pad}    first${n} = top${n};
 ${pad}}
