@@ -64,7 +64,7 @@ scaled = f"tilewright_twice({total}, multiplier, shift, addend)" if k.coding.two
 % if k.coding.own or k.coding.limited:
                         ${place}[${channel}] = (${code})tilewright_limit(${limit}, ${scaled}, codes);
 % else:
-                        ${place}[${channel}] = (int8_t)TILEWRIGHT_SATURATE(${scale}(${total}, multiplier, ${addend}), ${k.coding.shift});
+                        ${place}[${channel}] = (int8_t)TILEWRIGHT_SATURATE${k.coding.saturates}(${scale}(${total}, multiplier, ${addend}), ${k.coding.shift});
 % endif
 % endfor
                     }

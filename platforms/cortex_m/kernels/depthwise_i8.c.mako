@@ -47,7 +47,7 @@ q_last = min(k.columns, q.size + q.pad)
 % endif
                     to[${(to * results - to % group + r * group) * k.y_p}] = (${code})tilewright_limit(${"TILEWRIGHT_LIMITED" if k.limited else "0"}, sum${r}, codes);
 % else:
-                    to[${(to * results - to % group + r * group) * k.y_p}] = (int8_t)TILEWRIGHT_SATURATE(tilewright_scale(sum${r}, multiplier, addend), ${k.shift});
+                    to[${(to * results - to % group + r * group) * k.y_p}] = (int8_t)TILEWRIGHT_SATURATE${k.saturates}(tilewright_scale(sum${r}, multiplier, addend), ${k.shift});
 % endif
 % endfor
 </%def>\

@@ -1,12 +1,26 @@
-/* The value shifted right by a literal and saturated, in one instruction. */
+/* The value shifted right by a literal and saturated to eight bits, to those from zero on, or to seven, in one instruction. */
 #define TILEWRIGHT_SATURATING(shift) \
     TILEWRIGHT_INTO int32_t tilewright_saturate_##shift(int32_t value) \
     { \
         int32_t code; \
         __asm__("ssat %0, #8, %1, asr #" #shift : "=r"(code) : "r"(value)); \
         return code; \
+    } \
+    TILEWRIGHT_INTO int32_t tilewright_saturate_unsigned_##shift(int32_t value) \
+    { \
+        int32_t code; \
+        __asm__("usat %0, #8, %1, asr #" #shift : "=r"(code) : "r"(value)); \
+        return code; \
+    } \
+    TILEWRIGHT_INTO int32_t tilewright_saturate_positive_##shift(int32_t value) \
+    { \
+        int32_t code; \
+        __asm__("usat %0, #7, %1, asr #" #shift : "=r"(code) : "r"(value)); \
+        return code; \
     }
 #define TILEWRIGHT_SATURATE(value, shift) tilewright_saturate_##shift(value)
+#define TILEWRIGHT_SATURATE_UNSIGNED(value, shift) tilewright_saturate_unsigned_##shift(value)
+#define TILEWRIGHT_SATURATE_POSITIVE(value, shift) tilewright_saturate_positive_##shift(value)
 TILEWRIGHT_SATURATING(1)
 TILEWRIGHT_SATURATING(2)
 TILEWRIGHT_SATURATING(3)

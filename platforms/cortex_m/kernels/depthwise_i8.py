@@ -51,6 +51,8 @@ OFFSET = 1 << 15
 WIDEST = 1 << 13
 """Weights that stay inside of 16 bits once they are doubled."""
 TYPES = "qi8|qu8|qi16|qu16, qi8|qu8|qi4|qu4|qi16, i32? -> qi8|qu8|qi16|qu16"
+SATURATES = {(-128, 127): "", (0, 255): "_UNSIGNED", (0, 127): "_POSITIVE"}
+"""Limits of codes that one instruction keeps, as the macros are named."""
 LARGEST_GROUP = 128
 """Multiplications of one dilated group, which stand in one turn."""
 
@@ -104,6 +106,7 @@ class DepthwiseContext:
     two_signs: bool
     scale: str
     shift: int
+    saturates: str
     limited: bool
     low: int
     high: int
@@ -221,7 +224,7 @@ def plane_bytes(call: Call, p: Axis, q: Axis) -> int:
 @dataclass(frozen=True)
 class Coding:
     """How sums become codes: rounded `twice`, below zero too (`two_signs`), channels with an addend and shift of their
-    `own`, `limited` where saturation is not enough, else shifted by `shift`.
+    `own`, `limited` where saturation is not enough, else shifted by `shift` and saturated as `saturates` says.
     """
 
     twice: bool
@@ -229,18 +232,21 @@ class Coding:
     own: bool
     limited: bool
     shift: int
+    saturates: str
 
 
 def coding(call: Call) -> Coding:
     """The form of a layer that is not refused."""
     twice = matrix_i8.twice_form(call)
     form = twice or matrix_i8.fixed_point(call)
+    own, saturates = twice is not None or matrix_i8.is_own(call), SATURATES.get((form.low, form.high))
     return Coding(
         twice=twice is not None,
         two_signs=twice is not None and not matrix_i8.has_one_sign(twice),
-        own=twice is not None or matrix_i8.is_own(call),
-        limited=(form.low, form.high) != (-128, 127) or call.outputs[0].dtype.bits == 16,
+        own=own,
+        limited=saturates is None or (own and saturates != "") or call.outputs[0].dtype.bits == 16,
         shift=form.shift.values[0] if isinstance(form, MultiplyHigh) else 0,
+        saturates=saturates or "",
     )
 
 
@@ -378,6 +384,7 @@ class DepthwiseDsp(KernelMethods):
             two_signs=codes.two_signs,
             scale="tilewright_scale" if twice is None else "tilewright_scale_rounded",
             shift=codes.shift,
+            saturates=codes.saturates,
             limited=codes.limited,
             low=form.low,
             high=form.high,
