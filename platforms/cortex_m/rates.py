@@ -18,6 +18,6 @@ RATES = {
     "PairCodes": Rate(20.0, OTHERS), "RealCodes": Rate(170.0), "TableCodes": Rate(3.8), "MoveCodes": Rate(8.0),
     "BorderCodes": Rate(8.0), "ResizeCodes": Rate(38.0), "SoftmaxI8": Rate(24.0), "QuantiseF32": Rate(20.0),
     "Relayout": Rate(5.0),
-    "QuotientCodes": Rate(20.0), "SoftmaxFewI8": Rate(18.0),
+    "PairRunsDsp": Rate(11.0, OTHERS), "QuotientCodes": Rate(20.0), "SoftmaxFewI8": Rate(18.0),
     "PackedConvDot": Rate(2.45), "PackedDenseDot": Rate(2.45), "PackedCodes": Rate(18.0),
 }  # fmt: skip
