@@ -7,10 +7,13 @@ import subprocess
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 from board_layers import Layer, Network, kernels, preferring
+from integers.qdq_writer import Writer
 from tilewright.compile import compile_model, write
 from tilewright.options import CompileOptions
+from tilewright.platform import Operands
 from tilewright.target import load_target
 
 WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Wpedantic", "-Wshadow", "-Wstrict-prototypes", "-Werror")
@@ -46,3 +49,15 @@ def test_layers_of_sixteen_bits_are_clean(tmp_path: Path) -> None:
         command = ["clang", "-std=c99", "-fsyntax-only", "-D__ARM_FEATURE_SIMD32=1", *WARNINGS, str(source)]
         found = subprocess.run(command, capture_output=True, text=True)
         assert found.returncode == 0, found.stderr[:2000]
+
+
+@pytest.mark.parametrize(("board", "kernel"), [("qemu_mps2_an386", "QuantiseFpu"), ("qemu_mps3_an547", "QuantiseMve")])
+def test_codes_of_floats_have_no_parameters_that_are_not_read(board: str, kernel: str, tmp_path: Path) -> None:
+    """Scales and zero points stand in the code: as constants they were flash that nothing read, and a warning."""
+    write_pair = Writer(21)
+    write_pair.add("Identity", write_pair.pair("x", 0.05, 3), "y")
+    onnx.save(write_pair.model({"x": (1, 64)}), tmp_path / "codes.onnx")
+    done = compile_model(tmp_path / "codes.onnx", CompileOptions(), load_target(board))
+    (node,) = (node for node in done.bound.nodes if node.kernel is not None and node.kernel.name == kernel)
+    assert node.kernel is not None
+    assert node.kernel.constants(Operands(node.call)) == ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilewright.numerics import code_limits, literal, rounds_twice, the_quantisation
-from tilewright.platform import Call, DType, KernelMethods, Needs, Operands
+from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels.codes_dynamic import DynamicCodes
 from tilewright.platforms.generic.kernels.quantise_f32 import QuantiseContext, QuantiseF32
@@ -78,6 +78,10 @@ class QuantiseFpu(KernelMethods):
         """What `refused` asks for."""
         return refused(call)
 
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """None: scale and zero point stand in the expression."""
+        return ()
+
     def overlap(self, operands: Operands) -> tuple[tuple[int, int, int], ...]:
         """As in the portable kernel: each code is written after its float was read."""
         return PORTABLE.overlap(operands)
@@ -101,6 +105,10 @@ class QuantiseMve(KernelMethods):
     def accepts(self, call: Call) -> str | None:
         """What `refused` asks for."""
         return refused(call)
+
+    def constants(self, operands: Operands) -> tuple[Constant, ...]:
+        """None: scale and zero point stand in the expression."""
+        return ()
 
     def overlap(self, operands: Operands) -> tuple[tuple[int, int, int], ...]:
         """Four codes are written after their floats were read."""
