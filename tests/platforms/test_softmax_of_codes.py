@@ -16,7 +16,12 @@ from tilewright.target import load_target
 BOARD = "qemu_mps3_an547"
 
 
-@pytest.mark.parametrize(("length", "inverse"), [(512, 256), (128, 192), (96, 240), (37, 256), (11, 256), (1, 256)])
+LENGTHS = [(512, 256), (128, 192), (96, 240), (37, 256), (11, 256), (1, 256)]
+ABOVE_TIES = [(22, 77), (44, 154)]
+"""Inverses whose reciprocals are rounded down as floats: three halves and more, by less than a unit of a word."""
+
+
+@pytest.mark.parametrize(("length", "inverse"), [*LENGTHS, *ABOVE_TIES])
 def test_distributions_of_codes_in_vectors(length: int, inverse: int, tmp_path: Path) -> None:
     """`length` equal codes are `inverse / length` steps each, a number of halves for some."""
     board_or_skip(BOARD)
