@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from tilewright.platform import Call, Constant, DType, KernelMethods, Layout, Needs, Operands, Work
 from tilewright.platforms.cortex_m.platform import PLATFORM
-from tilewright.platforms.generic.kernels.blocks import Axis, cannot_repack, groups_of, joined
+from tilewright.platforms.generic.kernels.blocks import Axis, cannot_repack, groups_of, joined, some_inside
 from tilewright.platforms.generic.kernels.blocks_f32 import (
     REGISTERS,
     in_blocks,
@@ -195,7 +195,7 @@ class ConvFpu(KernelMethods):
             results=results,
             group_floats=-(-results // WIDTH) * WIDTH * (call.constants[1][0].size + 1),
             x_channel=x_channel,
-            runs=x_channel == 1 and w.dilation == 1 and w.kernel > 1 and w.x_stride == channels,
+            runs=x_channel == 1 and w.dilation == 1 and w.kernel > 1 and w.x_stride == channels and some_inside(h, w),
             padded=inner != (0, h.out, 0, w.out),
             out_channels=call.outputs[0].shape[1],
             pixels=h.out * w.out,

@@ -26,6 +26,8 @@ h, w = k.h, k.w
 above = h.pad > 0 or (h.out - 1) * h.stride - h.pad + (h.kernel - 1) * h.dilation >= h.size
 beside = w.pad > 0 or (w.out - 1) * w.stride - w.pad + (w.kernel - 1) * w.dilation >= w.size
 span = k.slide.span
+lefts = [min(ow, w.out - 4) * w.stride - w.pad for ow in range(0, w.out, 4)]
+whole = any(left >= 0 and left + span <= w.size for left in lefts)
 %>\
     float *const xs = scratch;
     for (int oh = 0; oh < ${h.out}; oh++) {
@@ -43,12 +45,16 @@ span = k.slide.span
             float *put = xs;
             for (int c = 0; c < ${k.channels}; c++) {
                 for (int kh = 0; kh < ${h.kernel}; kh++) {
+% if above or h.x_stride:
                     const int ih = ${plus(plus(times("oh", h.stride), -h.pad) + " + " + times("kh", h.dilation), 0)};
+% endif
 % if above or beside:
                     float line[${span}];
-                    const float *from = line;
+                    const float *${"from" if whole else "const from"} = line;
 % endif
-% if above and beside:
+% if not whole:
+                    {
+% elif above and beside:
                     if (ih >= 0 && ih < ${h.size} && first == 0 && end == ${span}) {
 % elif above:
                     if (ih >= 0 && ih < ${h.size}) {
@@ -56,8 +62,10 @@ span = k.slide.span
                     if (first == 0 && end == ${span}) {
 % endif
 % if above or beside:
+% if whole:
                         from = ${added("x", times("c", k.x_channel), times("ih", h.x_stride), "left")};
                     } else {
+% endif
                         (void)memset(line, 0, sizeof line);
 % if beside:
                         for (int i = first; ${f"ih >= 0 && ih < {h.size} && " if above else ""}i < end; i++) {

@@ -14,7 +14,7 @@ import numpy as np
 from tilewright.platform import Array, Call, Clamp, Constant, DType, KernelMethods, Layout, Needs, Operands, Work
 from tilewright.platforms.cortex_m.kernels.conv_i8 import inner_blocks
 from tilewright.platforms.cortex_m.platform import PLATFORM
-from tilewright.platforms.generic.kernels.blocks import Axis, Groups, cannot_repack, groups_of
+from tilewright.platforms.generic.kernels.blocks import Axis, Groups, cannot_repack, groups_of, some_inside
 from tilewright.platforms.generic.kernels.blocks_f32 import in_blocks, refused_product, starts
 from tilewright.platforms.generic.kernels.conv_f32 import operand_axes, spatial
 from tilewright.platforms.generic.kernels.dense_f32 import memory_order, weights_of
@@ -54,7 +54,8 @@ class MveFloatConvContext:
     """Every number of one convolution; strides in elements, `depth` inputs of a pixel of one group.
 
     `few` pixels are computed one by one, `direct` ones where their inputs lie; `thin` taps have few channels. Channels
-    of the operand are `x_channel` apart. `places` are those of the pixels of a block; `clamp` is C of a vector `v`.
+    of the operand are `x_channel` apart. Some blocks lie `whole` inside of the image. `places` are those of the pixels
+    of a block; `clamp` is C of a vector `v`.
     """
 
     h: Axis
@@ -68,6 +69,7 @@ class MveFloatConvContext:
     thin: bool
     runs: bool
     padded: bool
+    whole: bool
     places: tuple[int, ...]
     group_weights: int
     clamp: str
@@ -198,6 +200,7 @@ class ConvFloatMve(KernelMethods):
             thin=not few and groups.channels <= THIN,
             runs=x_channel == groups.count == w.dilation == 1 and w.kernel > 1 and w.x_stride == groups.channels,
             padded=padded,
+            whole=some_inside(h, w),
             places=places_of(pixels),
             group_weights=width * (taps * groups.channels + 1),
             clamp=vector_clamp("v", call.node.clamp),

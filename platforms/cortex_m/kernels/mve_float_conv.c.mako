@@ -153,7 +153,7 @@ ${next_pixel("        ")}\
 % if k.padded or w.x_stride:
         int lefts[4];
 % endif
-% if k.padded:
+% if k.padded and k.whole:
         int inside = 1;
 % endif
         for (int j = 0; j < 4; j++) {
@@ -163,7 +163,7 @@ ${next_pixel("        ")}\
 % if k.padded or w.x_stride:
             lefts[j] = left;
 % endif
-% if k.padded:
+% if k.padded and k.whole:
             inside &= (top >= 0 && top <= ${h.size - (h.kernel - 1) * h.dilation - 1} && left >= 0 && left <= ${w.size - (w.kernel - 1) * w.dilation - 1}) ? 1 : 0;
 % endif
 % if k.pixels < 4:
@@ -176,7 +176,9 @@ ${next_pixel("            ")}\
         const float *weights = w;
         for (int g = 0; g < ${g.count}; g++) {
             float *put = xs;
-% if k.padded:
+% if k.padded and not k.whole:
+${thin_edge("            ") if k.thin and w.dilation == 1 else edge("            ")}\
+% elif k.padded:
             if (inside != 0) {
 ${thin("                ") if k.thin else whole("                ")}\
             } else {

@@ -99,3 +99,10 @@ def pack_weights(weights: Array, width: int) -> Array:
         np.ascontiguousarray(moved[..., at : min(at + width, channels)]).reshape(-1) for at in range(0, channels, width)
     ]
     return np.concatenate(parts)
+
+
+def some_inside(h: Axis, w: Axis) -> bool:
+    """Whether the windows of any block of four pixels all lie inside of the image; the last block may begin earlier."""
+    pixels = [divmod(pixel, w.out) for pixel in range(h.out * w.out)]
+    inside = [h.inner_first <= oh < h.inner_last and w.inner_first <= ow < w.inner_last for oh, ow in pixels]
+    return any(all(inside[min(at, len(inside) - 4) :][:4]) for at in range(0, len(inside), 4))
