@@ -28,7 +28,7 @@ def test_blocks_of_four_have_the_arms_that_they_take(channels: int, width: int, 
     conv = node("Conv", "x w", "y", strides=[stride, stride], pads=[1, 1, 1, stride])
     onnx.save(onnx_model([conv], {"x": [1, channels, 9, width]}, ["y"], {"w": weights}), tmp_path / "m.onnx")
     compiled = compile_model(tmp_path / "m.onnx", CompileOptions(), target)
-    assert "ConvFpu" in {one.kernel.name for one in compiled.bound.nodes}
+    assert "ConvFpu" in {one.kernel.name for one in compiled.bound.nodes if one.kernel is not None}
     told = compiled.artifacts.files["src/m.c"]
     assert "float line[" not in told or ("from = x" in told) == (width > 10)
     (tmp_path / "c").mkdir()
