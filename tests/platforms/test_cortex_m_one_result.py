@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
-from board_layers import Layer, check, kernels
+from board_layers import Layer, Network, check, check_network, kernels
+from onnx import helper
 
 LAYERS = (
     Layer("point", (1, 24, 7, 9), (1, 24, 1, 1), x_zero=3),
@@ -32,3 +35,25 @@ def test_one_result(board: str, core: str, tmp_path: Path) -> None:
     assert {layer.name: taken[layer.name] for layer in LAYERS} == wanted
     if core == "Dsp":
         assert (taken["u_same"], taken["u_rows"]) == ("ConvOneDsp", "DenseOneDsp")
+
+
+TRANSPOSED: dict[str, tuple[tuple[int, ...], int, tuple[int, ...], dict[str, Any]]] = {
+    "doubled": ((1, 8, 7, 9), 1, (4, 4), {"pads": [1, 1, 1, 1], "strides": [2, 2]}),
+    "odd": ((1, 5, 4, 3), 1, (3, 3), {"pads": [0, 1, 1, 0], "strides": [2, 3], "output_padding": [1, 0]}),
+    "line": ((1, 6, 11), 1, (16,), {"strides": [8]}),
+    "apart": ((1, 6, 5, 6), 3, (3, 2), {"strides": [4, 2], "group": 3}),
+}
+"""Operands, groups of one result each, kernels and attributes."""
+
+
+@pytest.mark.parametrize("board", ["qemu_mps2_an386", "qemu_mps3_an547"])
+def test_one_result_of_transposed_floats(board: str, tmp_path: Path) -> None:
+    network = Network(np.random.default_rng(4))
+    for name, (shape, groups, kernel, attributes) in TRANSPOSED.items():
+        network.inputs[f"{name}_x"], network.outputs[f"{name}_y"] = (shape, np.float32), np.float32
+        weights = network.generator.standard_normal((shape[1], 1, *kernel)).astype(np.float32)
+        bias = network.generator.standard_normal(groups).astype(np.float32)
+        operands = [f"{name}_x", network.constant(f"{name}_w", weights), network.constant(f"{name}_b", bias)]
+        network.nodes.append(helper.make_node("ConvTranspose", operands, [f"{name}_y"], name, **attributes))
+    taken = kernels(check_network(network, board, tmp_path))
+    assert {taken[name] for name in TRANSPOSED} == {"TransposedFpu"}

@@ -19,7 +19,9 @@ MOST_GROUPS = 4
 
 @dataclass(frozen=True)
 class TransposedContext:
-    """Every number of one layer; `phases` are the members of `tilewright_phase`, with weights of the first group."""
+    """Every number of one layer; `phases` are the members of `tilewright_phase`, with weights of the first group, whose
+    blocks have `width` channels.
+    """
 
     h: TransposedAxis
     w: TransposedAxis
@@ -28,8 +30,14 @@ class TransposedContext:
     out_channels: int
     group_channels: int
     group_out_channels: int
+    width: int
     phases: tuple[tuple[int, ...], ...]
     clamp: str
+
+
+def width_of(call: Call) -> int:
+    """Channels of a block: one result of a pixel has its products with the inputs where they lie."""
+    return 1 if call.outputs[0].shape[1] == call.integer("group", 1) else WIDTH
 
 
 def weights_of(call: Call) -> tuple[tuple[geometry.Phase, geometry.Phase, Array], ...]:
@@ -48,7 +56,8 @@ def weights_of(call: Call) -> tuple[tuple[geometry.Phase, geometry.Phase, Array]
 
 @PLATFORM.kernel(
     "ConvTranspose", types="f32, f32, f32? -> f32", template="transposed_fpu.c.mako", layout="channels_last",
-    sources=[REGISTERS, "fpu.h", "transposed.h"], numerics="1e-5", preference=20, requires=Needs(has=("fpu",)),
+    sources=[REGISTERS, "fpu.h", "transposed.h", "transposed_one.h"], numerics="1e-5", preference=20,
+    requires=Needs(has=("fpu",)),
 )  # fmt: skip
 class TransposedFpu(KernelMethods):
     """Float ConvTranspose of a few groups: four pixels of a phase by four channels in registers."""
@@ -63,7 +72,7 @@ class TransposedFpu(KernelMethods):
         groups = call.integer("group", 1)
         start = starts(call, call.outputs[0].shape[1]).reshape(groups, -1)
         blocks = [
-            in_blocks(weights[group], start[group], WIDTH)
+            in_blocks(weights[group], start[group], width_of(call))
             for _, _, weights in weights_of(call)
             for group in range(groups)
         ]
@@ -72,15 +81,21 @@ class TransposedFpu(KernelMethods):
 
     def scratch(self, operands: Operands) -> int:
         """The interleaved inputs of four pixels."""
+        if width_of(operands.call) == 1:
+            return 0
         return max(16 * int(weights.shape[2]) for _, _, weights in weights_of(operands.call))
 
     def cost(self, call: Call) -> float:
         """The work of convolutions of four pixels."""
         total = 0.0
+        alone = width_of(call) == 1
         for rows, across, weights in weights_of(call):
             groups, outputs, inputs = weights.shape
             columns, taps = -(-outputs // WIDTH), len(rows.taps) * len(across.taps)
             one = ConvWork(block_inputs=columns * inputs, blocks=columns, inputs=inputs, taps=taps)
+            if alone:
+                total += groups * rows.count * -(-across.count // 4) * (12.0 * inputs + 60.0 * taps + 60.0)
+                continue
             total += groups * rows.count * -(-across.count // 4) * one.priced(PRICES)
         return total
 
@@ -88,16 +103,17 @@ class TransposedFpu(KernelMethods):
         """The numbers of the layer."""
         call = operands.call
         h, w = geometry.transposed_axes(call)
-        members, at = [], 0
+        members, at, width = [], 0, width_of(call)
         for rows, across, weights in weights_of(call):
             groups, outputs, inputs = weights.shape
             members.append((
                 rows.first, rows.count, len(rows.taps), rows.begin, across.first, across.count, len(across.taps),
                 across.begin, inputs, at, 0,
             ))  # fmt: skip
-            at += groups * (outputs + -outputs % WIDTH) * (1 + inputs)
+            at += groups * (outputs + -outputs % width) * (1 + inputs)
         clamp = rectified_text("v", call.node.clamp)
         channels, out_channels = call.shape(0)[1], call.outputs[0].shape[1]
         return TransposedContext(
-            h, w, groups, channels, out_channels, channels // groups, out_channels // groups, tuple(members), clamp
-        )
+            h, w, groups, channels, out_channels, channels // groups, out_channels // groups, width,
+            tuple(members), clamp,
+        )  # fmt: skip
