@@ -25,6 +25,7 @@ LAYERS = (
     Layer("wide", (1, 3, 11, 11), (3, 1, 5, 5), attributes={"pads": [2, 2, 2, 2], "group": 3}),
     Layer("nine", (1, 4, 24), (4, 1, 9), attributes={"group": 4}),
     Layer("three_lines", (1, 4, 9, 12), (4, 1, 3, 3), x_zero=7, attributes={"group": 4}),
+    Layer("one_result", (1, 4, 3, 3), (4, 1, 3, 3), attributes={"group": 4}),
     Layer("pixels", (1, 8, 5, 5), (6, 8, 1, 1), x_zero=-5),
     Layer("window", (1, 3, 7, 7), (5, 3, 3, 3), attributes={"pads": [1, 1, 1, 1]}),
     Layer("groups", (1, 8, 6, 6), (8, 2, 3, 3), attributes={"group": 4}),

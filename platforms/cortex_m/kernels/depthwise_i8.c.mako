@@ -118,7 +118,7 @@ ${edge(part)}\
                     ${code} *to = out;
                     uint32_t v;
                     int32_t sum0;
-% if results == 2:
+% if results == 2 and (k.at_once > 0 or 2 in k.rest):
                     int32_t sum1;
 % endif
 % if k.at_once > 0:
