@@ -24,8 +24,8 @@ from tilewright.platforms.generic.kernels.nest import same_size, strides_of
 from tilewright.platforms.generic.kernels.two_operands import row_major
 
 PAIRS = PairDsp()
-WRITTEN_OUT = 8
-"""Results of a run that stand one behind the other; of longer runs so many are a turn of a loop."""
+WRITTEN_OUT, TURN = 6, 4
+"""Results of a run that stand one behind the other, and those of a turn of a loop over longer runs."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +127,6 @@ class PairRunsDsp(KernelMethods):
         form = narrow_form(operands.call)
         assert form is not None, "accepts refuses calls without a form"
         *outer, run = axes_of(operands)
-        at_once = run.size if run.size <= WRITTEN_OUT else WRITTEN_OUT // 2
+        at_once = run.size if run.size <= WRITTEN_OUT else TURN
         near = (form.form, form.window, len(form.listed)) if isinstance(form, NearForm) else (form, 0, 0)
         return RunsContext(*near, tuple(outer), run, at_once)
