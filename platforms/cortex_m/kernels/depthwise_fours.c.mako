@@ -160,8 +160,8 @@ TILEWRIGHT_ONCE void ${f.name}(${f.parameters})
 % endif
 % endif
 % if some:
-            const ${element} *from = s + ${times(f"({plus(times('row', q.stride), -q.pad)})", q.x_stride)} + ${(first * p.stride - p.pad) * p.x_stride};
-            ${code} *first = to + ${first * k.y_p};
+            const ${element} *from = ${plus("s + " + times(f"({plus(times('row', q.stride), -q.pad)})", q.x_stride), (first * p.stride - p.pad) * p.x_stride)};
+            ${code} *first = ${plus("to", first * k.y_p)};
 % if whole:
             const ${element} *const end = from + ${(last - first) * p.stride * p.x_stride};
             while (from != end) {

@@ -4,7 +4,7 @@ h, w = k.h, k.w
 row = w.kernel * k.channels
 depth = h.kernel * row
 start = k.pixels - 4
-rows = k.padded or h.x_stride
+rows, columns = k.padded or h.x_stride, k.padded or w.x_stride
 %>\
 TILEWRIGHT_FLOAT void ${f.name}${"_group" if k.groups > 1 else ""}(${f.parameters})
 % if k.slide is not None:
@@ -23,19 +23,27 @@ ${parts.by_pixel(k, depth)}\
 % if rows:
         int top[4];
 % endif
+% if columns:
         int left[4];
+% endif
         float *results[4];
 % if k.runs:
         int inside = 1;
 % endif
         for (int j = 0; j < 4; j++) {
             const int pixel = at + j;
+% if rows or columns:
             const int oh = pixel / ${w.out};
+% endif
+% if columns:
             const int ow = pixel - oh * ${w.out};
+% endif
 % if rows:
             top[j] = ${plus(times("oh", h.stride), -h.pad)};
 % endif
+% if columns:
             left[j] = ${plus(times("ow", w.stride), -w.pad)};
+% endif
             results[j] = y + ${times("pixel", k.out_channels)};
 % if k.runs and k.padded:
             inside &= (oh >= ${h.inner_first} && oh < ${h.inner_last} && ow >= ${w.inner_first} && ow < ${w.inner_last}) ? 1 : 0;

@@ -55,6 +55,9 @@ TILEWRIGHT_MVE void ${f.name}_tile(const float *x, const float *w, float *y, int
     }
     x = ${added("x", times(f"(top + {times('first', h.dilation)})", h.x_stride), times("left", w.x_stride))};
 % else:
+% if not h.x_stride:
+    (void)top; /* there is one row */
+% endif
     const int first = 0;
     const int end = ${h.kernel};
     x = ${added("x", times("top", h.x_stride), times("left", w.x_stride))};

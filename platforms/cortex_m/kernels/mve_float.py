@@ -74,6 +74,11 @@ class MveFloatConvContext:
     group_weights: int
     clamp: str
 
+    @property
+    def reads_zeros(self) -> bool:
+        """True where taps outside of the image are read from a row of zeros."""
+        return self.padded and not self.few and not (self.thin and self.w.dilation == 1)
+
 
 @dataclass(frozen=True)
 class MveFloatDenseContext:
@@ -141,7 +146,7 @@ class ConvFloatMve(KernelMethods):
         groups = np.split(flat, numbers.groups.count), np.split(start, numbers.groups.count)
         values = np.concatenate([packed(*group, numbers.few) for group in zip(*groups, strict=True)])
         constants = [Constant("w", DType.F32, values)]
-        if numbers.padded:
+        if numbers.reads_zeros:
             reach = numbers.groups.channels if numbers.x_channel == 1 else 1
             constants.append(Constant("pad", DType.F32, np.zeros(reach, np.float32)))
         return tuple(constants)

@@ -177,12 +177,12 @@ ${next_pixel("            ")}\
         for (int g = 0; g < ${g.count}; g++) {
             float *put = xs;
 % if k.padded and not k.whole:
-${thin_edge("            ") if k.thin and w.dilation == 1 else edge("            ")}\
+${edge("            ") if k.reads_zeros else thin_edge("            ")}\
 % elif k.padded:
             if (inside != 0) {
 ${thin("                ") if k.thin else whole("                ")}\
             } else {
-${thin_edge("                ") if k.thin and w.dilation == 1 else edge("                ")}\
+${edge("                ") if k.reads_zeros else thin_edge("                ")}\
             }
 % else:
 ${thin("            ") if k.thin else whole("            ")}\

@@ -89,8 +89,9 @@ TILEWRIGHT_FLOAT void tilewright_fpu_scaled(const float *x, float *y, int count,
         y[(i + 2) * step] = c;
         y[(i + 3) * step] = d;
     }
-    for (; i < count; i++) {
+    for (int rest = count % 4; rest > 0; rest--) {
         y[i * step] = x[i] * factor;
+        i++;
     }
 }
 
@@ -108,7 +109,8 @@ TILEWRIGHT_FLOAT void tilewright_fpu_lowered(const float *x, float *y, int count
         y[(i + 2) * step] = c;
         y[(i + 3) * step] = d;
     }
-    for (; i < count; i++) {
+    for (int rest = count % 4; rest > 0; rest--) {
         y[i * step] = (x[i] - largest) - logarithm;
+        i++;
     }
 }

@@ -27,7 +27,9 @@ ${f.storage} void ${f.name}_matrix(const float *a, const float *b, float *y)
     for (int row = 0; row < ${p.rows}; row += ${k.at_once}) {
         const int m = row < ${p.rows - k.at_once} ? row : ${p.rows - k.at_once};
         for (int column = 0; column < ${p.columns}; column += ${k.width}) {
+% if p.b_column or p.y_column:
             const int n = column < ${p.columns - k.width} ? column : ${p.columns - k.width};
+% endif
             ${f.name}_block(${added("a", times("m", p.a_row))}, ${added("b", times("n", p.b_column))}, ${added("y", times("m", p.y_row), times("n", p.y_column))});
         }
     }

@@ -32,7 +32,9 @@ ${f.storage} void ${f.name}_matrix(const ${k.a_type} *a, const ${k.b_type} *b, $
     for (int row = 0; row < ${p.rows}; row += ${k.at_once}) {
         const int m = row < ${p.rows - k.at_once} ? row : ${p.rows - k.at_once};
         for (int column = 0; column < ${p.columns}; column += ${k.width}) {
+% if p.b_column or p.y_column:
             const int n = column < ${p.columns - k.width} ? column : ${p.columns - k.width};
+% endif
             ${f.name}_block(a + m * ${p.a_row}, b + n * ${p.b_column}, y + m * ${p.y_row} + n * ${p.y_column});
         }
     }

@@ -1,6 +1,11 @@
 <%def name="places(h, w, tile)">\
+<% read = " ".join([*(condition for _, condition in tile.tests), *(pointer.start for pointer in tile.pointers)]) %>\
+% if "top" in read:
     const int top = ${plus(times("oh", h.stride), -h.pad)};
+% endif
+% if "left" in read:
     const int left = ${plus(times("ow", w.stride), -w.pad)};
+% endif
 % for name, condition in tile.tests:
     const bool ${name} = ${condition};
 % endfor

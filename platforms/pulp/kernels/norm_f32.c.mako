@@ -67,7 +67,9 @@ ${total("mean", "sums", lambda element: element, " " * 12)}\
         }
         if (${k.when(factor, "row == core")}) {
 % if k.centred:
+% if k.width > eights:
             const float mean = sums[17];
+% endif
             const float *const squares = sums + 9;
 % else:
             const float *const squares = sums;

@@ -1,5 +1,6 @@
 <%
 h, w = k.h, k.w
+down, across = k.padded or h.x_stride, k.padded or w.x_stride # where a pixel lies matters
 row = w.kernel * k.channels
 depth = h.kernel * row
 width = 4
@@ -10,8 +11,12 @@ lists = 1 if k.copied and not k.runs else max(h.kernel if k.runs else 0, h.kerne
             for (int kh = 0; kh < ${h.kernel}; kh++) {
                 for (int kw = 0; kw < ${w.kernel}; kw++) {
                     for (int j = 0; j < ${pixels}; j++) {
+% if down:
                         const int ih = top[j] + ${times("kh", h.dilation)};
+% endif
+% if across:
                         const int iw = left[j] + ${times("kw", w.dilation)};
+% endif
 % if k.padded:
                         const bool tap = ih >= 0 && ih < ${h.size} && iw >= 0 && iw < ${w.size};
 % endif
@@ -47,20 +52,32 @@ static void ${f.name}(${f.parameters})
         const float *sources[${block.pixels * lists}];
         int taps;
         int run;
+% if down:
         int top[${block.pixels}];
+% endif
+% if across:
         int left[${block.pixels}];
+% endif
 % if k.runs and k.padded:
         int inside = 1;
 % endif
+% if down or across:
         for (int j = 0; j < ${block.pixels}; j++) {
             const int oh = ${f"(at + j) / {w.out}" if h.out > 1 else "0"};
+% if across:
             const int ow = at + j - oh * ${w.out};
+% endif
+% if down:
             top[j] = ${plus(times("oh", h.stride), -h.pad)};
+% endif
+% if across:
             left[j] = ${plus(times("ow", w.stride), -w.pad)};
+% endif
 % if k.runs and k.padded:
             inside &= (oh >= ${h.inner_first} && oh < ${h.inner_last} && ow >= ${w.inner_first} && ow < ${w.inner_last}) ? 1 : 0;
 % endif
         }
+% endif
 % if k.runs:
 % if k.padded:
         if (inside != 0) {
