@@ -1,8 +1,9 @@
-"""Drawn layers of floats are clean under every warning of each target's own compiler, with its own flags."""
+"""Drawn layers of floats and of codes are clean under every warning of each target's compiler, with its own flags."""
 
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import onnx
@@ -11,8 +12,11 @@ import tilewright
 from board_layers import board_or_skip
 from drawn_floats import Drawn, float_layers
 from graphs import node, onnx_model
+from integers.random_networks import random_network
 
 WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Wpedantic", "-Wshadow", "-Wstrict-prototypes", "-Werror")
+CODES = 6
+"""Networks of codes that are drawn."""
 BOARDS = ("qemu_mps2_an386", "qemu_mps3_an547", "qemu_rv32imc", "qemu_rv32gcv", "qemu_pulp")
 
 
@@ -47,18 +51,26 @@ def lines_of_floats() -> onnx.ModelProto:
     return onnx_model(drawn.nodes, drawn.inputs, outputs, drawn.constants, opset=20)
 
 
+def networks() -> Iterator[tuple[str, onnx.ModelProto]]:
+    """The lines, drawn layers of floats, and drawn networks of codes."""
+    yield "lines", lines_of_floats()
+    yield "floats", float_layers(1)
+    for seed in range(CODES):
+        yield f"codes{seed}", random_network(seed, 12)
+
+
 @pytest.mark.parametrize("board", BOARDS)
 def test_drawn_layers_are_clean_with_the_flags_of_their_target(board: str, tmp_path: Path) -> None:
     board_or_skip(board)
     target = tilewright.load_target(board)
-    for name, model in (("lines", lines_of_floats()), ("drawn", float_layers(1))):
+    flags = [*target.library_flags, "-std=c99", *target.cpu_flags, *target.compile_flags, *WARNINGS]
+    for name, model in networks():
         onnx.save(model, tmp_path / f"{name}.onnx")
         options = tilewright.CompileOptions(allocator="greedy")
         done = tilewright.compile_model(tmp_path / f"{name}.onnx", options, target)
         folder = tmp_path / name
         folder.mkdir()
         tilewright.write(done, folder)
-        flags = [*target.library_flags, "-std=c99", *target.cpu_flags, *target.compile_flags, *WARNINGS]
         command = [target.compilers[0], *flags, "-c", folder / "src" / f"{name}.c", "-o", folder / "code.o"]
         found = subprocess.run(command, capture_output=True, text=True)
         assert found.returncode == 0, found.stderr[:2000]

@@ -22,7 +22,9 @@ ${once} void ${f.name}(${f.parameters})
     static const tilewright_one_walk walk = {${run}, ${w.stride * w.x_stride}, ${h.dilation * h.x_stride - run}, ${w.kernel * C - run}};
 % endif
     for (int oh = 0; oh < ${h.out}; oh++) {
+% if h.x_stride or rows_cut:
         const int top = ${plus(times("oh", h.stride), -h.pad)};
+% endif
         const int8_t *const row = ${k.cast}${k.x_name} + ${times("top", h.x_stride)};
         int32_t start = ${k.start};
 % if rows_cut:
@@ -38,12 +40,12 @@ ${once} void ${f.name}(${f.parameters})
 % if together:
             if (${f"ow >= {w.inner_first} && " if w.inner_first > 0 else ""}ow <= ${w.inner_last - k.at_once}) {
                 int32_t sums[4] = {start, start, start, start};
-                const int8_t *const x = row + ${times(first, h.dilation * h.x_stride)} + ${times("left", w.x_stride)};
+                const int8_t *const inputs = row + ${times(first, h.dilation * h.x_stride)} + ${times("left", w.x_stride)};
 % if by_runs:
-                tilewright_one_four${unsigned}(x, w + ${times(first, w.kernel * C)}, ${f"{behind} - {first}" if rows_cut else behind}, &walk, sums);
+                tilewright_one_four${unsigned}(inputs, w + ${times(first, w.kernel * C)}, ${f"{behind} - {first}" if rows_cut else behind}, &walk, sums);
 % else:
                 for (int kw = 0; kw < ${w.kernel}; kw++) {
-                    tilewright_one_four${unsigned}(x + ${times("kw", w.dilation * w.x_stride)}, w + (${times(first, w.kernel)} + kw) * ${C}, ${f"{behind} - {first}" if rows_cut else behind}, &walk, sums);
+                    tilewright_one_four${unsigned}(inputs + ${times("kw", w.dilation * w.x_stride)}, w + (${times(first, w.kernel)} + kw) * ${C}, ${f"{behind} - {first}" if rows_cut else behind}, &walk, sums);
                 }
 % endif
                 for (int i = 0; i < 4; i++) {
@@ -69,13 +71,13 @@ ${once} void ${f.name}(${f.parameters})
             const int from = 0, to = ${w.kernel};
 % endif
             for (int kh = ${first}; kh < ${behind}; kh++) {
-                const int8_t *const x = row + ${times("kh", h.dilation * h.x_stride)} + (left + ${times("from", w.dilation)}) * ${w.x_stride};
+                const int8_t *const inputs = row + ${times("kh", h.dilation * h.x_stride)} + (left + ${times("from", w.dilation)}) * ${w.x_stride};
                 const int8_t *const weights = w + (${times("kh", w.kernel)} + from) * ${C};
 % if by_runs:
-                acc = ${sum_of}(x, weights, ${times("(to - from)", C)}, acc);
+                acc = ${sum_of}(inputs, weights, ${times("(to - from)", C)}, acc);
 % else:
                 for (int kw = 0; kw < to - from; kw++) {
-                    acc = ${sum_of}(x + ${times("kw", w.dilation * w.x_stride)}, weights + ${times("kw", C)}, ${C}, acc);
+                    acc = ${sum_of}(inputs + ${times("kw", w.dilation * w.x_stride)}, weights + ${times("kw", C)}, ${C}, acc);
                 }
 % endif
             }

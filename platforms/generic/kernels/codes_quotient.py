@@ -44,6 +44,6 @@ class QuotientCodes(KernelMethods):
         form = _form(call)
         a, b = (minus(f"(int32_t)e{i}", zero) for i, zero in enumerate(form.zero_points))
         over_zero = ", ".join(map(str, form.over_zero))
-        text = f"tilewright_quotient({a}, {b}, {form.multiplier}, {form.addend}, {form.shift}u, {over_zero})"
+        text = f"tilewright_code_quotient({a}, {b}, {form.multiplier}, {form.addend}, {form.shift}u, {over_zero})"
         codes = Codes(text, "acc", C_TYPES[call.outputs[0].dtype], form.low, form.high, operand_type="int32_t")
         return context_of(operands, nests_of(real(call)), [codes], ())

@@ -40,7 +40,7 @@ def rounded(rule: Twice, total: str) -> str:
     """C expression of the rounded product of an int32_t expression."""
     multiplier = rule.multiplier << max(rule.shift, 0)
     number = str(multiplier) if multiplier < 1 << 31 else f"INT64_C({multiplier})"
-    return f"tilewright_twice({total}, {number}, {max(-rule.shift, 0)})"
+    return f"tilewright_rounded_twice({total}, {number}, {max(-rule.shift, 0)})"
 
 
 def steps_text(call: Call) -> str:
@@ -66,7 +66,7 @@ def steps_text(call: Call) -> str:
                 return rounded(rules.total, f"tilewright_squared({left} - {right})")
             return rounded(rules.total, f"{left} {'+' if rules.sign > 0 else '-'} {right}")
         case Quotient(rule):
-            return f"tilewright_quotient({', '.join(codes)}, {rule.multiplier}, {rule.shift})"
+            return f"tilewright_quotient_twice({', '.join(codes)}, {rule.multiplier}, {rule.shift})"
         case (rise, fall):
             return f"{codes[0]} < 0 ? {rounded(fall, multiplied(codes))} : {rounded(rise, codes[0])}"
         case rule if call.node.op == "Relu":

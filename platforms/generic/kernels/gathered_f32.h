@@ -35,7 +35,7 @@ TILEWRIGHT_FLOAT void tilewright_gather_windows(const tilewright_product *p, con
 }
 
 /* What `count` pixels from `pixel` on read of a group of an image; zeros where they are fewer than four. */
-TILEWRIGHT_FLOAT void tilewright_gather(const tilewright_product *p, const float *x, int pixel, int count, float *put)
+TILEWRIGHT_FLOAT void tilewright_gather_taps(const tilewright_product *p, const float *x, int pixel, int count, float *put)
 {
     static const float zero = 0.0f;
     const int taps = p->kernel[0] * p->kernel[1], columns = p->size[1];
@@ -169,7 +169,7 @@ static void tilewright_convolve(const tilewright_gathering *g, const tilewright_
                     g->x + image * whole->x.image + (group * whole->channels + channel) * whole->x.channel;
                 some.channels = left < g->at_once ? left : g->at_once;
                 if (!direct) {
-                    tilewright_gather(&some, x, pixel, count, g->gathered);
+                    tilewright_gather_taps(&some, x, pixel, count, g->gathered);
                 }
                 part.x = direct ? x + pixel : g->gathered;
                 part.x_step = direct ? whole->x.channel : 4;

@@ -46,5 +46,5 @@ static inline int32_t tilewright_inverse_root(int32_t number, int64_t multiplier
     int right = 0;
     const int64_t root = tilewright_root_multiplier(number, &right);
     const int32_t wide = (int32_t)((root * (INT32_C(1) << (20 - right)) + (INT32_C(1) << 30)) >> 31);
-    return tilewright_twice(wide, multiplier, narrowing);
+    return tilewright_rounded_twice(wide, multiplier, narrowing);
 }

@@ -9,7 +9,7 @@ ${f.storage} void ${f.name}_line(const int8_t *x, int8_t *y, const uint32_t *exp
         total += (exponentials[largest - x[j * ${k.x_step}]] + ${1 << k.total_shift - 1}u) >> ${k.total_shift};
     }
     const int32_t logarithm = tilewright_logarithm(total);
-    int32_t lowest = tilewright_twice(logarithm + INT32_MIN, ${k.multiplier}, ${k.right});
+    int32_t lowest = tilewright_rounded_twice(logarithm + INT32_MIN, ${k.multiplier}, ${k.right});
     lowest = lowest < ${-k.radius - 1} ? ${-k.radius - 1} : lowest;
     for (int j = 0; j < ${k.length}; j++) {
         const int32_t difference = largest - x[j * ${k.x_step}];

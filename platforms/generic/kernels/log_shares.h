@@ -1,5 +1,5 @@
 /* a * 2^left, limited to 32 bits. */
-static inline int32_t tilewright_shifted(int64_t a, int left)
+static inline int32_t tilewright_shares_shifted(int64_t a, int left)
 {
     const int64_t wide = a * (INT64_C(1) << left);
     return wide > INT32_MAX ? INT32_MAX : (int32_t)wide;
@@ -21,9 +21,9 @@ static inline int32_t tilewright_logarithm(uint32_t sum)
 {
     const int32_t root = 1805811301, half_root = 1518500250, total = (int32_t)sum;
     const int zeros = tilewright_leading_zeros(sum);
-    const int32_t first = tilewright_shifted(tilewright_doubled_high(tilewright_shifted(total, zeros - 1), half_root), 1);
+    const int32_t first = tilewright_shares_shifted(tilewright_doubled_high(tilewright_shares_shifted(total, zeros - 1), half_root), 1);
     const int behind = tilewright_leading_zeros((uint32_t)tilewright_doubled_high(total, half_root)) - 1;
-    const int32_t second = tilewright_shifted(total, behind);
+    const int32_t second = tilewright_shares_shifted(total, behind);
     const int32_t power_first = (12 - zeros) * (INT32_C(1) << 25) + (INT32_C(1) << 23);
     const int32_t power_second = (12 - behind) * (INT32_C(1) << 25) - (INT32_C(1) << 23);
     const int32_t power = power_first > power_second ? power_first : power_second;
@@ -36,5 +36,5 @@ static inline int32_t tilewright_logarithm(uint32_t sum)
     const int32_t lower = tilewright_doubled_high(middle, inner) + tilewright_doubled_high(q, 638450708);
     const int32_t share = tilewright_softmax_share((uint32_t)lower + UINT32_C(0x80000000));
     const int32_t quotient = tilewright_doubled_high(tilewright_rounded_over(upper, 6), share);
-    return tilewright_shifted((int64_t)tilewright_doubled_high(power, 1488522236) + quotient, 1);
+    return tilewright_shares_shifted((int64_t)tilewright_doubled_high(power, 1488522236) + quotient, 1);
 }

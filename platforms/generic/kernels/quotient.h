@@ -3,7 +3,7 @@
 #if defined(__GNUC__)
 __attribute__((always_inline))
 #endif
-static inline int32_t tilewright_quotient(
+static inline int32_t tilewright_code_quotient(
     int32_t a, int32_t b, int32_t multiplier, int32_t addend, uint32_t shift, int32_t below, int32_t none, int32_t above)
 {
     if (b == 0) {

@@ -1,5 +1,5 @@
 /* a / b times multiplier / 2^(31 - shift) by the inverse of b in 31 bits; a number beyond all codes of a by 0. */
-static inline int32_t tilewright_quotient(int32_t a, int32_t b, int32_t multiplier, int shift)
+static inline int32_t tilewright_quotient_twice(int32_t a, int32_t b, int32_t multiplier, int shift)
 {
     if (b == 0) {
         return a > 0 ? INT32_C(65536) : a < 0 ? INT32_C(-65536) : 0;

@@ -9,7 +9,7 @@ ${f.storage} void ${f.name}_line(const int8_t *x, int8_t *y)
 % if not k.exclusive:
         sum += centred;
 % endif
-        int32_t code = tilewright_twice(sum * (INT32_C(1) << ${k.fraction_bits}), ${k.multiplier}, ${k.right}) + ${k.target_text};
+        int32_t code = tilewright_rounded_twice(sum * (INT32_C(1) << ${k.fraction_bits}), ${k.multiplier}, ${k.right}) + ${k.target_text};
         code = code < -128 ? -128 : code;
         code = code > 127 ? 127 : code;
         y[${place} * ${k.y_step}] = (int8_t)code;

@@ -6,7 +6,7 @@ ${f.storage} void ${f.name}_line(const int16_t *x, int16_t *y, const int16_t *ex
     }
     int32_t total = 0;
     for (int j = 0; j < ${k.length}; j++) {
-        int32_t code = tilewright_twice(x[j * ${k.x_step}] - largest, ${k.multiplier}, ${k.right}) + 32767;
+        int32_t code = tilewright_rounded_twice(x[j * ${k.x_step}] - largest, ${k.multiplier}, ${k.right}) + 32767;
         code = code < -32768 ? -32768 : code;
         y[j * ${k.y_step}] = (int16_t)tilewright_on_line(exponentials, code);
         total += y[j * ${k.y_step}];

@@ -3,7 +3,7 @@
 #if defined(__GNUC__)
 __attribute__((unused))
 #endif
-static inline int32_t tilewright_twice(int32_t sum, int64_t multiplier, int right)
+static inline int32_t tilewright_rounded_twice(int32_t sum, int64_t multiplier, int right)
 {
     const int64_t half = right == 0 ? 0 : INT64_C(1) << 30;
     return (int32_t)((sum * multiplier + (INT64_C(1) << (30 + right)) + (sum < 0 ? -half : half)) >> (31 + right));

@@ -10,7 +10,7 @@ ${f.storage} void ${f.name}_line(const int8_t *x, int8_t *y)
     const int64_t multiplier = right < ${k.result_bits} ? root * (INT64_C(1) << (${k.result_bits} - right)) : root;
     right = right < ${k.result_bits} ? 0 : right - ${k.result_bits};
     for (int j = 0; j < ${k.length}; j++) {
-        int32_t code = tilewright_twice(x[j * ${k.x_step}] - ${k.zero_text}, multiplier, right);
+        int32_t code = tilewright_rounded_twice(x[j * ${k.x_step}] - ${k.zero_text}, multiplier, right);
         code = code < -128 ? -128 : code;
         code = code > 127 ? 127 : code;
         y[j * ${k.y_step}] = (int8_t)code;

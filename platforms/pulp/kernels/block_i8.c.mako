@@ -147,6 +147,8 @@ static void ${f.name}(${f.parameters})
     const int full = (int)fours, over = columns & 3;
     const int singles = full == 0 || over <= 2 ? over : 0; /* three are left to a block over the one before */
     const int wide = full + (singles != over), places = wide + singles; /* of all pixels, of all pixels or of one */
+% elif whole:
+    const int places = columns;
 % else:
     const int wide = columns, places = columns;
 % endif

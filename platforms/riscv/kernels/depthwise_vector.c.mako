@@ -92,7 +92,7 @@ ${finish(many)}\
 }
 
 % endif
-% if k.padded or many.count == 1:
+% if many.count == 1 or w.inner_first > 0 or w.inner_last < w.out:
 /* One pixel; so many rows and columns of its window are missing on each side. */
 static void ${f.name}_pixel(const ${k.x_type} *x, int top, int bottom, int before, int behind, const ${k.w_type} *w, int width, const int32_t *b, ${q.parameters}${k.y_type} *y)
 {
