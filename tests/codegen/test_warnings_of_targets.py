@@ -71,6 +71,6 @@ def test_drawn_layers_are_clean_with_the_flags_of_their_target(board: str, tmp_p
         folder = tmp_path / name
         folder.mkdir()
         tilewright.write(done, folder)
-        command = [target.compilers[0], *flags, "-c", folder / "src" / f"{name}.c", "-o", folder / "code.o"]
-        found = subprocess.run(command, capture_output=True, text=True)
+        command: list[str | Path] = [target.compilers[0], *flags, "-c", folder / "src" / f"{name}.c"]
+        found = subprocess.run([*command, "-o", folder / "code.o"], capture_output=True, text=True)
         assert found.returncode == 0, found.stderr[:2000]
