@@ -26,7 +26,9 @@ def test_equal_weights_of_two_nodes_are_one_constant_and_others_are_not() -> Non
     plan = products(W, W.copy(), other)
     one, two, three = (instruction.frozen for instruction in plan.instructions)
     assert one == two
-    assert not set(one) & set(three)
+    named = {slot.index: slot.constant.name for slot in plan.frozen_slots}
+    weights = [next(index for index in read if named[index] == "w") for read in (one, three)]
+    assert weights[0] != weights[1]  # what a kernel keeps beside its weights may be equal
 
 
 def test_two_equal_constants_of_one_node_keep_their_parameters() -> None:

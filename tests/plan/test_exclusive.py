@@ -32,7 +32,7 @@ CONSTANTS = {
     "zero": np.float32(0),
 }
 THEN = [("MatMul", "x wide", "a1"), ("Tanh", "a1", "a2"), ("MatMul", "a2 back", "a3"), ("LogSoftmax", "a3", "then_y")]
-ELSE = [("MatMul", "x w", "b1"), ("MatMul", "b1 wide", "b2"), ("MatMul", "b2 back", "b3"), ("Neg", "b3", "else_y")]
+ELSE = [("MatMul", "x w", "b1"), ("MatMul", "b1 w", "b2"), ("MatMul", "b2 w", "b3"), ("Neg", "b3", "else_y")]
 
 
 def network(*sides: str) -> onnx.ModelProto:

@@ -25,7 +25,9 @@ ${k.attribute} ${f.storage} void ${f.name}_block(const float *${f.restrict}a, co
 ${f.storage} void ${f.name}_matrix(const float *a, const float *b, float *y)
 {
     for (int row = 0; row < ${p.rows}; row += ${k.at_once}) {
+% if p.a_row or p.y_row:
         const int m = row < ${p.rows - k.at_once} ? row : ${p.rows - k.at_once};
+% endif
         for (int column = 0; column < ${p.columns}; column += ${k.width}) {
 % if p.b_column or p.y_column:
             const int n = column < ${p.columns - k.width} ? column : ${p.columns - k.width};

@@ -30,12 +30,14 @@ ${k.attribute} ${f.storage} void ${f.name}_block(const ${k.a_type} *${f.restrict
 ${f.storage} void ${f.name}_matrix(const ${k.a_type} *a, const ${k.b_type} *b, ${k.y_type} *y)
 {
     for (int row = 0; row < ${p.rows}; row += ${k.at_once}) {
+% if p.a_row or p.y_row:
         const int m = row < ${p.rows - k.at_once} ? row : ${p.rows - k.at_once};
+% endif
         for (int column = 0; column < ${p.columns}; column += ${k.width}) {
 % if p.b_column or p.y_column:
             const int n = column < ${p.columns - k.width} ? column : ${p.columns - k.width};
 % endif
-            ${f.name}_block(a + m * ${p.a_row}, b + n * ${p.b_column}, y + m * ${p.y_row} + n * ${p.y_column});
+            ${f.name}_block(${added("a", times("m", p.a_row))}, ${added("b", times("n", p.b_column))}, ${added("y", times("m", p.y_row), times("n", p.y_column))});
         }
     }
 }

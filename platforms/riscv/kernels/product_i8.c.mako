@@ -58,12 +58,14 @@ ${products("    ", u)}\
 static void ${f.name}_matrix(const ${d.a_type} *a, const ${d.b_type} *b, ${d.y_type} *y)
 {
     for (int row = 0; row < ${p.rows}; row += ${d.at_once}) {
+% if p.a_row or p.y_row:
         const int m = row < ${p.rows - d.at_once} ? row : ${p.rows - d.at_once};
+% endif
         for (int column = 0; column < ${p.columns}; column += ${d.width}) {
 % if p.b_column or p.y_column:
             const int n = column < ${p.columns - d.width} ? column : ${p.columns - d.width};
 % endif
-            ${f.name}_block(a + m * ${p.a_row}, b + n * ${p.b_column}, y + m * ${p.y_row} + n * ${p.y_column});
+            ${f.name}_block(${added("a", times("m", p.a_row))}, ${added("b", times("n", p.b_column))}, ${added("y", times("m", p.y_row), times("n", p.y_column))});
         }
     }
 }
