@@ -25,6 +25,9 @@ def _rows() -> Array:
         drawn = draw.normal(0, size, LENGTH)
         rows += [drawn, np.eye(1, LENGTH)[0] * size, np.full(LENGTH, -size), size * 3 + drawn / 50]
         rows.append(draw.normal(0, size, LENGTH) * 10.0 ** draw.integers(-9, 1, LENGTH))
+    masked = draw.normal(0, 2, (4, LENGTH))
+    masked[:, LENGTH // 3 :] += np.array([-1e9, -1e4, -3.4e38, -70.0])[:, None]
+    rows += [*masked, masked[0] - 5.0]
     rows += [np.zeros(LENGTH), np.full(LENGTH, -0.0), np.full(LENGTH, 1e-42)]
     return np.stack(rows).astype(np.float32)
 

@@ -3,7 +3,13 @@ static void ${f.name}(${f.parameters})
     for (int row = ${k.first}; row < ${k.end}; row++) {
         const float *const from = x + row * ${k.length};
         float *const to = y + row * ${k.length};
-        const uint32_t top = tilewright_softmax_top(from, ${k.length});
+        const uint32_t highest = tilewright_softmax_top(from, ${k.length});
+% if k.log:
+        const uint32_t top = highest;
+% else:
+        const uint32_t largest = tilewright_softmax_largest(from, ${k.length});
+        const uint32_t top = tilewright_softmax_near(from, ${k.length}, largest);
+% endif
         const int left = (int)top - 130, right = 130 - (int)top;
         const uint32_t limit = left > 31 ? 0u : left > 0 ? 0xFFFFFFFFu >> (uint32_t)left : 0xFFFFFFFFu;
         int32_t high = -0x7FFFFFFF;
@@ -13,7 +19,7 @@ static void ${f.name}(${f.parameters})
         uint32_t share, part;
         uint32_t more = 0;
 % endif
-        if (top == 255u || top == 0u) {
+        if (highest == 255u || highest == 0u) {
             for (int i = 0; i < ${k.length}; i++) {
                 tilewright_whole_store(to + i, 0x7FC00000);
             }
@@ -21,7 +27,7 @@ static void ${f.name}(${f.parameters})
         }
         for (int i = 0; i < ${k.length}; i++) {
             const uint32_t bits = tilewright_whole_bits(from + i);
-            const int32_t value = bits == 0xFF800000u ? -0x7FFFFFFF : tilewright_whole_of(bits, top);
+            const int32_t value = bits == 0xFF800000u${"" if k.log else " || tilewright_softmax_far(bits, largest)"} ? -0x7FFFFFFF : tilewright_whole_of(bits, top);
             high = value > high ? value : high;
             tilewright_whole_store(to + i, value);
         }
