@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from board_layers import Network, check_network, kernels
 from onnx import helper
+from resized_layers import Image, images
 
 BOARD = "qemu_mps3_an547"
-IMAGES: dict[str, tuple[tuple[int, ...], list[float], str, type, tuple[float, float]]] = {
+IMAGES: dict[str, Image] = {
     "twice": ((1, 4, 5, 7), [1, 1, 2, 2], "half_pixel", np.int8, (0.05, 0.05)),
     "many": ((1, 37, 3, 4), [1, 1, 2, 2], "half_pixel", np.int8, (0.05, 0.037)),
     "odd": ((1, 7, 4, 3), [1, 1, 2, 4], "asymmetric", np.uint8, (0.05, 0.05)),
@@ -20,28 +20,8 @@ IMAGES: dict[str, tuple[tuple[int, ...], list[float], str, type, tuple[float, fl
 }
 
 
-def images() -> Network:
-    """Every image between its codes."""
-    network = Network(np.random.default_rng(11))
-    for name, (shape, scales, mode, kind, steps) in IMAGES.items():
-        names: list[Any] = [network.constant(f"{name}_{i}", np.float32(step)) for i, step in enumerate(steps)]
-        zeros = [network.constant(f"{name}_{i}z", kind(zero)) for i, zero in enumerate((9, 3))]
-        network.constant(f"{name}_scales", np.array(scales, np.float32))
-        network.inputs[f"{name}_x"] = (shape, kind)
-        network.outputs[f"{name}_y"] = kind
-        network.nodes += [
-            helper.make_node("DequantizeLinear", [f"{name}_x", names[0], zeros[0]], [f"{name}_r"]),
-            helper.make_node(
-                "Resize", [f"{name}_r", "", f"{name}_scales"], [f"{name}_l"], name, mode="linear",
-                coordinate_transformation_mode=mode,
-            ),
-            helper.make_node("QuantizeLinear", [f"{name}_l", names[1], zeros[1]], [f"{name}_y"]),
-        ]  # fmt: skip
-    return network
-
-
 def test_enlarged_images(tmp_path: Path) -> None:
-    taken = kernels(check_network(images(), BOARD, tmp_path, ("random", "low", "high")))
+    taken = kernels(check_network(images(IMAGES), BOARD, tmp_path, ("random", "low", "high")))
     assert {taken[name] for name in IMAGES} == {"ResizeMve"}, taken
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from board_layers import Network, board_or_skip, check_network, kernels
-from onnx import helper
+from board_layers import board_or_skip, check_network, kernels
+from resized_layers import Image, images
 
-Image = tuple[tuple[int, ...], list[float], str, type, tuple[float, float]]
 IMAGES: dict[str, Image] = {
     "twice": ((1, 12, 5, 7), [1, 1, 2, 2], "half_pixel", np.int8, (0.05, 0.05)),
     "batch": ((2, 5, 4, 3), [1, 1, 2, 3], "half_pixel", np.uint8, (0.05, 0.037)),
@@ -19,26 +17,6 @@ IMAGES: dict[str, Image] = {
     "wide": ((1, 1, 2, 70), [1, 1, 2.3, 1], "asymmetric", np.int8, (0.05, 0.05)),
     "smaller": ((1, 9, 9, 8), [1, 1, 0.5, 0.35], "half_pixel", np.int8, (0.05, 0.04)),
 }
-
-
-def images(drawn: dict[str, Image]) -> Network:
-    """Every image between its codes."""
-    network = Network(np.random.default_rng(11))
-    for name, (shape, scales, mode, kind, steps) in drawn.items():
-        names: list[Any] = [network.constant(f"{name}_{i}", np.float32(step)) for i, step in enumerate(steps)]
-        zeros = [network.constant(f"{name}_{i}z", kind(zero)) for i, zero in enumerate((9, 3))]
-        network.constant(f"{name}_scales", np.array(scales, np.float32))
-        network.inputs[f"{name}_x"] = (shape, kind)
-        network.outputs[f"{name}_y"] = kind
-        network.nodes += [
-            helper.make_node("DequantizeLinear", [f"{name}_x", names[0], zeros[0]], [f"{name}_r"]),
-            helper.make_node(
-                "Resize", [f"{name}_r", "", f"{name}_scales"], [f"{name}_l"], name, mode="linear",
-                coordinate_transformation_mode=mode,
-            ),
-            helper.make_node("QuantizeLinear", [f"{name}_l", names[1], zeros[1]], [f"{name}_y"]),
-        ]  # fmt: skip
-    return network
 
 
 @pytest.mark.parametrize("board", ["qemu_pulp", "gvsoc_pulp_open"])

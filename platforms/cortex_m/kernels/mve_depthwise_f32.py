@@ -14,7 +14,7 @@ import numpy as np
 from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands
 from tilewright.platforms.cortex_m.kernels.mve_float import FOUR, vector_clamp
 from tilewright.platforms.cortex_m.platform import PLATFORM
-from tilewright.platforms.generic.kernels.blocks import Axis, cannot_repack
+from tilewright.platforms.generic.kernels.blocks import Axis, cannot_repack, not_by_channel
 from tilewright.platforms.generic.kernels.blocks_f32 import starts
 from tilewright.platforms.generic.kernels.conv_f32 import spatial
 from tilewright.platforms.generic.kernels.depthwise_tile_f32 import depthwise_axes
@@ -173,9 +173,9 @@ class DepthwiseFloatMve(KernelMethods):
 
     def accepts(self, call: Call) -> str | None:
         """As many groups as input and output channels, four at least."""
+        if (refused := not_by_channel(call, single=True)) is not None:
+            return refused
         channels = call.shape(0)[1]
-        if call.integer("group", 1) != channels or call.outputs[0].shape[1] != channels:
-            return "the kernel handles as many groups as channels, with one result each"
         if channels < FOUR:
             return f"{channels} channels, vectors take four"
         if (refused := cannot_repack(call)) is not None:

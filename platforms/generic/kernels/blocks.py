@@ -65,6 +65,16 @@ def cannot_repack(call: Call) -> str | None:
     return None
 
 
+def not_by_channel(call: Call, *, single: bool = False) -> str | None:
+    """None for a convolution with a group of one result for every channel, more than one unless a `single` will do; or
+    why not."""
+    channels = call.shape(0)[1]
+    alike = call.integer("group", 1) == channels == call.shape(1)[0]
+    if alike and (single or channels > 1):
+        return None
+    return "the kernel handles as many groups as channels, with one result each"
+
+
 def axis(size: int, out: int, kernel: int, stride: int, dilation: int, pad: int, x_stride: int) -> Axis:
     """The axis with its range of inner outputs."""
     first = min(out, -(-pad // stride))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.platform import Call, Constant, DType, KernelMethods, Operands
-from tilewright.platforms.generic.kernels.blocks import Axis, Block, axis, cannot_repack, channel_blocks
+from tilewright.platforms.generic.kernels.blocks import Axis, Block, axis, cannot_repack, channel_blocks, not_by_channel
 from tilewright.platforms.generic.kernels.conv_f32 import spatial
 from tilewright.platforms.generic.kernels.float_text import ATTRIBUTE, clamp_text
 from tilewright.platforms.generic.kernels.overlap import gap_bytes, row_steps
@@ -39,10 +39,7 @@ class DepthwiseF32(KernelMethods):
 
     def accepts(self, call: Call) -> str | None:
         """As many groups as input and output channels."""
-        channels = call.shape(0)[1]
-        if call.integer("group", 1) != channels or call.outputs[0].shape[1] != channels or channels == 1:
-            return "the kernel handles as many groups as channels, with one result each"
-        return cannot_repack(call)
+        return not_by_channel(call) or cannot_repack(call)
 
     def adds_in_order(self, call: Call) -> bool:
         """Sums stay in registers from the bias to the last product."""

@@ -7,7 +7,7 @@ from math import prod
 
 from tilewright.operators import conv_window
 from tilewright.platform import Call, Constant, KernelMethods, Needs, Operands
-from tilewright.platforms.generic.kernels.blocks import Axis, axis
+from tilewright.platforms.generic.kernels.blocks import Axis, axis, not_by_channel
 from tilewright.platforms.generic.kernels.depthwise_tile_f32 import (
     LARGEST,
     Tile,
@@ -51,8 +51,8 @@ class DepthwisePlanesF32(KernelMethods):
             return "the weights are constant, other kernels repack them at compile time"
         if len(x) not in (3, 4) or x[0] != 1:
             return "the kernel handles one image of one or two axes"
-        if call.integer("group", 1) != x[1] or weights[0] != x[1] or x[1] == 1:
-            return "the kernel handles as many groups as channels, with one result each"
+        if (refused := not_by_channel(call)) is not None:
+            return refused
         taps = call.tensor(1).elements // weights[0]
         return None if taps <= LARGEST else f"a window of {taps} taps, the kernel unrolls at most {LARGEST}"
 

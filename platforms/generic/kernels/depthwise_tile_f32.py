@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from tilewright.numerics import plus, times
 from tilewright.platform import Array, Call, Clamp, Constant, DType, KernelMethods, Operands
-from tilewright.platforms.generic.kernels.blocks import Axis, cannot_repack
+from tilewright.platforms.generic.kernels.blocks import Axis, cannot_repack, not_by_channel
 from tilewright.platforms.generic.kernels.blocks_f32 import in_blocks, starts
 from tilewright.platforms.generic.kernels.conv_f32 import image_axes, spatial
 from tilewright.platforms.generic.kernels.float_text import rectified_text
@@ -217,10 +217,7 @@ class DepthwiseTileF32(KernelMethods):
 
     def accepts(self, call: Call) -> str | None:
         """As many groups as input and output channels, a window of at most 25 taps."""
-        channels = call.shape(0)[1]
-        if call.integer("group", 1) != channels or call.outputs[0].shape[1] != channels or channels == 1:
-            return "the kernel handles as many groups as channels, with one result each"
-        if (refused := cannot_repack(call)) is not None:
+        if (refused := not_by_channel(call) or cannot_repack(call)) is not None:
             return refused
         taps = call.constants[1][0].size
         return None if taps <= LARGEST else f"a window of {taps} taps, the kernel unrolls at most {LARGEST}"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands
-from tilewright.platforms.generic.kernels.blocks import Axis, cannot_repack
+from tilewright.platforms.generic.kernels.blocks import Axis, cannot_repack, not_by_channel
 from tilewright.platforms.generic.kernels.conv_f32 import operand_axes, overlap_by_rows, spatial
 from tilewright.platforms.generic.kernels.elements import empty
 from tilewright.platforms.generic.kernels.whole_products import limited, margin_of, too_long
@@ -50,11 +50,8 @@ class WholeDepthwise(KernelMethods):
 
     def accepts(self, call: Call) -> str | None:
         """Constant weights that are finite, as many groups as channels with one result each."""
-        if (refused := cannot_repack(call) or empty(call)) is not None:
+        if (refused := cannot_repack(call) or empty(call) or not_by_channel(call, single=True)) is not None:
             return refused
-        channels = call.shape(0)[1]
-        if call.integer("group", 1) != channels or call.shape(1)[0] != channels:
-            return "the kernel handles as many groups as channels, with one result each"
         return too_long(call.constants[1][0].size) or unable(call.constants[1])
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:

@@ -4,15 +4,11 @@ static void ${f.name}(${f.parameters})
         const float *const from = x + row * ${k.length};
         float *const to = y + row * ${k.length};
         const uint32_t highest = tilewright_softmax_top(from, ${k.length});
-% if k.log:
-        const uint32_t top = highest;
-% else:
         const uint32_t largest = tilewright_softmax_largest(from, ${k.length});
         const uint32_t top = tilewright_softmax_near(from, ${k.length}, largest);
-% endif
         const int left = (int)top - 130, right = 130 - (int)top;
         const uint32_t limit = left > 31 ? 0u : left > 0 ? 0xFFFFFFFFu >> (uint32_t)left : 0xFFFFFFFFu;
-        int32_t high = -0x7FFFFFFF;
+        const int32_t high = tilewright_whole_of(largest, top);
         uint64_t total = 0;
 % if not k.log:
         uint64_t sum;
@@ -27,15 +23,10 @@ static void ${f.name}(${f.parameters})
         }
         for (int i = 0; i < ${k.length}; i++) {
             const uint32_t bits = tilewright_whole_bits(from + i);
-            const int32_t value = bits == 0xFF800000u${"" if k.log else " || tilewright_softmax_far(bits, largest)"} ? -0x7FFFFFFF : tilewright_whole_of(bits, top);
-            high = value > high ? value : high;
-            tilewright_whole_store(to + i, value);
-        }
-        for (int i = 0; i < ${k.length}; i++) {
-            const int32_t value = tilewright_whole_load(to + i);
-            const uint32_t away = (uint32_t)high - (uint32_t)value;
+            const bool far = bits == 0xFF800000u || tilewright_softmax_far(bits, largest);
+            const uint32_t away = far ? 0u : (uint32_t)(high - tilewright_whole_of(bits, top)); /* below 2^31 */
             int32_t power = 0;
-            if (value != -0x7FFFFFFF) {
+            if (!far) {
                 /* the difference times log2(e), 2^24 for 1 */
                 const uint32_t inside = away < limit ? away : limit;
                 const uint32_t steps = (uint32_t)((uint64_t)(left > 0 ? inside << ((uint32_t)left & 31u) : inside) * 1549082005u >> 32);
@@ -43,7 +34,9 @@ static void ${f.name}(${f.parameters})
                 power = (away != 0u && left > 31) || moved >= 31u << 24 ? 0 : tilewright_fixed_power(moved);
             }
             total += (uint32_t)power;
-% if not k.log:
+% if k.log:
+            tilewright_whole_store(to + i, (int32_t)(far ? bits : away)); /* of both only what is far has a sign */
+% else:
             tilewright_whole_store(to + i, power);
 % endif
         }
@@ -52,11 +45,9 @@ static void ${f.name}(${f.parameters})
         const uint64_t others = total - 1073741824u;
         const float logarithm = log1pf((float)others * 9.31322575e-10f);
         for (int i = 0; i < ${k.length}; i++) {
-            const int32_t value = tilewright_whole_load(to + i);
-            const uint32_t away = (uint32_t)high - (uint32_t)value;
-            const uint32_t half = away >> 1;
-            const uint32_t bits = away >> 31 != 0u ? tilewright_whole_float((int32_t)half, (int)top - 155) : tilewright_whole_float((int32_t)away, (int)top - 156);
-            const float result = value == -0x7FFFFFFF ? -HUGE_VALF : -tilewright_whole_real_of(bits) - logarithm;
+            const int32_t away = tilewright_whole_load(to + i);
+            const float below = away < 0 ? tilewright_whole_real_of((uint32_t)away) - tilewright_whole_real_of(largest) : -tilewright_whole_real_of(tilewright_whole_float(away, (int)top - 156));
+            const float result = below - logarithm;
             (void)memcpy(to + i, &result, sizeof result);
         }
 % else:

@@ -9,6 +9,7 @@ import numpy as np
 from tilewright.numerics import ROUNDING
 from tilewright.operators import conv_window, remembered
 from tilewright.platform import Array, Call, Constant, Operands, Rule, TiledKernelMethods, TileView, multiple, whole
+from tilewright.platforms.generic.kernels.blocks import not_by_channel
 from tilewright.platforms.generic.kernels.conv_i8 import accepts, weights_of
 from tilewright.platforms.pulp.kernels.block_costs import cycles
 from tilewright.platforms.pulp.kernels.block_i8 import (
@@ -188,9 +189,9 @@ class BlockDepthwiseI8(TiledKernelMethods):
 
     def accepts(self, call: Call) -> str | None:
         """As many groups as input and output channels, a word of them; weights and requantisation as in blocks."""
+        if (why := not_by_channel(call)) is not None:
+            return why
         channels = call.shape(0)[1]
-        if call.integer("group", 1) != channels or call.outputs[0].shape[1] != channels or channels == 1:
-            return "the kernel handles as many groups as channels, with one result each"
         if channels < (width := _width(call)):
             return f"{channels} channels, the kernel computes {width} at once"
         if (why := accepts(call)) is not None:

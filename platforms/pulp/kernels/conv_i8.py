@@ -10,6 +10,7 @@ import numpy as np
 from tilewright.numerics import C_TYPES, ROUNDING, Requantiser, accumulator, proof, requantise, the_quantisation
 from tilewright.operators import conv_window
 from tilewright.platform import Call, Constant, DType, Operands, Rule, TiledKernelMethods, TileView
+from tilewright.platforms.generic.kernels.blocks import not_by_channel
 from tilewright.platforms.generic.kernels.conv_i8 import accepts, weights_of
 from tilewright.platforms.pulp.kernels.windows import (
     SOURCES,
@@ -106,10 +107,7 @@ class TiledDepthwiseI8(ConvMethods):
 
     def accepts(self, call: Call) -> str | None:
         """As many groups as input and output channels."""
-        channels = call.shape(0)[1]
-        if call.integer("group", 1) != channels or call.outputs[0].shape[1] != channels or channels == 1:
-            return "the kernel handles as many groups as channels, with one result each"
-        return two_axes(call) or accepts(call)
+        return not_by_channel(call) or two_axes(call) or accepts(call)
 
     def rules(self, call: Call) -> list[Rule]:
         """Taps stay whole."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands
-from tilewright.platforms.generic.kernels.blocks import Axis, cannot_repack
+from tilewright.platforms.generic.kernels.blocks import Axis, cannot_repack, not_by_channel
 from tilewright.platforms.generic.kernels.blocks_f32 import starts
 from tilewright.platforms.generic.kernels.conv_f32 import operand_axes, overlap_by_rows, spatial
 from tilewright.platforms.generic.kernels.elements import empty
@@ -60,12 +60,7 @@ class DepthwiseVectorF32(KernelMethods):
 
     def accepts(self, call: Call) -> str | None:
         """Constant weights, as many groups as channels with one result each, batch 1, at most two spatial axes."""
-        if (refused := cannot_repack(call) or empty(call)) is not None:
-            return refused
-        channels = call.shape(0)[1]
-        if call.integer("group", 1) != channels or call.shape(1)[0] != channels:
-            return "the kernel handles as many groups as channels, with one result each"
-        return None
+        return cannot_repack(call) or empty(call) or not_by_channel(call, single=True)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Weights with the channel innermost, and where sums start."""

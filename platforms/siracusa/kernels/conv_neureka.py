@@ -20,6 +20,7 @@ from tilewright.platform import (
     prefer,
     whole,
 )
+from tilewright.platforms.generic.kernels.blocks import not_by_channel
 from tilewright.platforms.generic.kernels.conv_i8 import accepts, weights_of
 from tilewright.platforms.pulp.kernels.conv_i8 import TYPES
 from tilewright.platforms.pulp.kernels.windows import two_axes, window_tile
@@ -178,10 +179,7 @@ class NeurekaDepthwiseI8(_Convolution):
 
     def accepts(self, call: Call) -> str | None:
         """As many groups as channels; windows of 3x3; weights and requantisation as for one group."""
-        channels = call.shape(0)[1]
-        if call.integer("group", 1) != channels or call.outputs[0].shape[1] != channels or channels == 1:
-            return "the kernel handles as many groups as channels, with one result each"
-        if (why := two_axes(call) or accepts(call) or window_refusal(call)) is not None:
+        if (why := not_by_channel(call) or two_axes(call) or accepts(call) or window_refusal(call)) is not None:
             return why
         if conv_window(call).kernel != (3, 3):
             return "the accelerator keeps channels apart in windows of 3x3 only"

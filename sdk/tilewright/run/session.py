@@ -15,7 +15,7 @@ from tilewright.model import Array
 from tilewright.options import RunOptions
 from tilewright.plan.guards import guards_of, skipped
 from tilewright.plan.liveness import Storage
-from tilewright.plan.plan import ExecutionPlan, caller_of
+from tilewright.plan.plan import ExecutionPlan, caller_of, view_root
 from tilewright.report.build import LayerReport, Report
 from tilewright.report.costs import with_slow
 from tilewright.run.build import build
@@ -231,13 +231,7 @@ def _stays(plan: ExecutionPlan, slot: int, made: int, end: int, own: Mapping[int
     if slot not in own or own[slot].last < end:
         return False
     behind = {output for each in plan.instructions[made + 1 : end + 1] for output in each.outputs}
-    return all(_root(plan, other) == _root(plan, slot) for other in own[slot].members if other in behind)
-
-
-def _root(plan: ExecutionPlan, slot: int) -> int:
-    """The slot whose bytes a view shows, or the slot itself."""
-    storage = plan.slots[slot].storage
-    return slot if storage is None else _root(plan, storage[0])
+    return all(view_root(plan, other) == view_root(plan, slot) for other in own[slot].members if other in behind)
 
 
 def compare_layers(
