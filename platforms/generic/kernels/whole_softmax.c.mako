@@ -24,7 +24,7 @@ static void ${f.name}(${f.parameters})
         for (int i = 0; i < ${k.length}; i++) {
             const uint32_t bits = tilewright_whole_bits(from + i);
             const bool far = bits == 0xFF800000u || tilewright_softmax_far(bits, largest);
-            const uint32_t away = far ? 0u : (uint32_t)(high - tilewright_whole_of(bits, top)); /* below 2^31 */
+            const uint32_t away = far ? 0u : (uint32_t)high - (uint32_t)tilewright_whole_of(bits, top); /* below 2^31 */
             int32_t power = 0;
             if (!far) {
                 /* the difference times log2(e), 2^24 for 1 */
@@ -35,7 +35,8 @@ static void ${f.name}(${f.parameters})
             }
             total += (uint32_t)power;
 % if k.log:
-            tilewright_whole_store(to + i, (int32_t)(far ? bits : away)); /* of both only what is far has a sign */
+            const uint32_t kept = far ? bits : away; /* of both only what is far has a sign */
+            tilewright_whole_store(to + i, (int32_t)kept);
 % else:
             tilewright_whole_store(to + i, power);
 % endif
