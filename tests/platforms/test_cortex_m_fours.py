@@ -29,6 +29,7 @@ LAYERS = (
     depthwise("single_row", (8, 3, 13), (3, 3), zero=5, pads=[0, 1, 0, 1]),
     depthwise("odd_channels", (10, 7, 7), (3, 3), zero=4, pads=[1, 1, 1, 1]),
     depthwise("apart", (9, 21, 17), (3, 3), dilations=[2, 3], strides=[2, 3]),
+    depthwise("uneven", (5, 14, 19), (3, 4), dilations=[1, 2], strides=[1, 3]),
     depthwise("large", (4, 11, 12), (5, 5), zero=-7, pads=[2, 2, 2, 2]),
     depthwise("along_rows", (8, 20, 1), (3, 1), zero=3, pads=[1, 0, 1, 0]),
     depthwise("line", (6, 31), (4,), pads=[3, 0], strides=[2]),

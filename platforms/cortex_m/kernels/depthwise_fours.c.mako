@@ -13,12 +13,13 @@ flip = f" ^ {k.flip}u" if k.flip else ""
 header = 4 * k.columns
 tap_words = 2
 row_step = q.dilation * q.x_stride
+pair_step = 2 * p.stride * p.x_stride
 %>\
 <%def name="weights(from_, at)">\
                         e = ${from_}[${at}];
                         o = ${from_}[${f"{at} + 1" if isinstance(at, str) else at + 1}];
 </%def>\
-<%def name="multiply(pixel, to, new)">\
+<%def name="multiply(to, new)">\
 % if k.halves:
 % for half, weight in enumerate("eo"):
 % for letter, channel in zip("bt", k.order[half]):
@@ -81,7 +82,7 @@ scaled = f"tilewright_twice({total}, multiplier, shift, addend)" if k.coding.two
                         h = tilewright_even${part}(h);
 % endif
 ${weights("w", at)}\
-${multiply(0, "sum", "sum")}\
+${multiply("sum", "sum")}\
 </%def>\
 % if not (whole and some):
 /* One pixel, whose window may leave the operand. */
@@ -136,8 +137,10 @@ TILEWRIGHT_ONCE void ${f.name}(${f.parameters})
 % endif
             for (int n = 0; n < ${p.kernel * q.kernel}; n++) {
                 const uint32_t word = given[${header} + n];
-                halves[${header} + 2 * n] = tilewright_even(word);
-                halves[${header + 1} + 2 * n] = tilewright_odd(word);
+                const uint32_t even = tilewright_even(word);
+                const uint32_t odd = tilewright_odd(word);
+                halves[${header} + 2 * n] = even;
+                halves[${header + 1} + 2 * n] = odd;
             }
             const uint32_t *t = halves;
 % endif
@@ -160,40 +163,42 @@ TILEWRIGHT_ONCE void ${f.name}(${f.parameters})
 % endif
 % endif
 % if some:
-            const ${element} *from = ${plus("s + " + times(f"({plus(times('row', q.stride), -q.pad)})", q.x_stride), (first * p.stride - p.pad) * p.x_stride)};
+            const ${element} *r = ${plus("s + " + times(f"({plus(times('row', q.stride), -q.pad)})", q.x_stride), (first * p.stride - p.pad) * p.x_stride)};
             ${code} *first = ${plus("to", first * k.y_p)};
 % if whole:
-            const ${element} *const end = from + ${(last - first) * p.stride * p.x_stride};
-            while (from != end) {
+            const ${element} *const end = r + ${(last - first) * p.stride * p.x_stride};
 % else:
-            const ${element} *const end = from + (inside ? ${(last - first) * p.stride * p.x_stride} : 0);
-            while (from != end) {
+            const ${element} *const end = r + (inside ? ${(last - first) * p.stride * p.x_stride} : 0);
 % endif
-                const ${element} *r = from;
+            while (r != end) {
                 uint32_t e;
                 uint32_t o;
                 uint32_t h;
                 uint32_t v;
                 t = tilewright_here(t);
 % for channel in range(4):
-                int32_t a${channel} = (int32_t)t[${channel}];
+                int32_t ${"s" if k.unrolled else "a"}${channel} = (int32_t)t[${channel}];
 % endfor
 % if k.unrolled:
+% for pixel in "ab":
 % for channel in range(4):
-                int32_t b${channel};
+                int32_t ${pixel}${channel};
+% endfor
 % endfor
 % for n in range(q.kernel):
-% for m in range(p.kernel):
-<% tap = n * p.kernel + m %>\
-${weights("t", header + tap * tap_words)}\
-${inputs(plus("r", (m * p.dilation + p.stride) * p.x_stride))}\
-${multiply(1, "b", "b" if tap else "a")}\
+% for turn, (m, held) in enumerate(k.taps):
+<% before = "" if n + turn else "s" %>\
+${weights("t", header + (n * p.kernel + m) * tap_words)}\
+% if not held:
 ${inputs(plus("r", m * p.dilation * p.x_stride))}\
-${multiply(0, "a", "a")}\
-% if m + 1 < p.kernel:
+% endif
+${multiply("a", before or "a")}\
+${inputs(plus("r", (m * p.dilation + p.stride) * p.x_stride))}\
+${multiply("b", before or "b")}\
+% if turn + 1 < p.kernel:
                 r = tilewright_here(r);
-% elif n + 1 < q.kernel:
-                r = tilewright_here(r + ${row_step});
+% else:
+                r = tilewright_here(${plus("r", row_step if n + 1 < q.kernel else pair_step - (q.kernel - 1) * row_step)});
 % endif
 % endfor
 % endfor
@@ -204,20 +209,22 @@ ${multiply(0, "a", "a")}\
                 const uint32_t *w = t + ${header};
                 const uint32_t *const behind = w + ${p.kernel * q.kernel * tap_words};
                 while (w != behind) {
-% for m in range(p.kernel):
+% for turn, (m, held) in enumerate(k.taps):
 ${weights("w", m * tap_words)}\
-${inputs(plus("r", (m * p.dilation + p.stride) * p.x_stride))}\
-${multiply(1, "b", "b")}\
+% if not held:
 ${inputs(plus("r", m * p.dilation * p.x_stride))}\
-${multiply(0, "a", "a")}\
-                    r = tilewright_here(r${f" + {row_step}" if m + 1 == p.kernel else ""});
+% endif
+${multiply("a", "a")}\
+${inputs(plus("r", (m * p.dilation + p.stride) * p.x_stride))}\
+${multiply("b", "b")}\
+                    r = tilewright_here(r${f" + {row_step}" if turn + 1 == p.kernel else ""});
 % endfor
                     w = tilewright_here(w + ${p.kernel * tap_words});
                 }
+                r = ${plus("r", pair_step - q.kernel * row_step)};
 % endif
                 ${code} *const second = first + ${k.y_p};
 ${codes_of(["a", "b"], ["first", "second"])}\
-                from += ${2 * p.stride * p.x_stride};
                 first += ${2 * k.y_p};
             }
 % endif

@@ -28,11 +28,12 @@ UNROLLED = 9
 
 @dataclass(frozen=True)
 class FoursWork(Work):
-    """Taps of two pixels, pairs of pixels, taps of pixels at the border, such pixels, words of weights in a row, and
-    results whose codes are limited or have a shift of their own.
+    """Taps of two pixels, words of their inputs, pairs of pixels, taps of pixels at the border, such pixels, words of
+    weights in a row, and results whose codes are limited or have a shift of their own.
     """
 
     taps: float
+    inputs: float
     pairs: float
     edge_taps: float
     edges: float
@@ -40,8 +41,8 @@ class FoursWork(Work):
     coded: float
 
 
-BYTES = FoursWork(taps=15.5, pairs=45.0, edge_taps=15.6, edges=40.0, words=4.0, coded=8.2)
-HALVES = replace(BYTES, taps=13.5)
+BYTES = FoursWork(taps=9.3, inputs=3.1, pairs=45.0, edge_taps=15.6, edges=40.0, words=4.0, coded=8.2)
+HALVES = replace(BYTES, inputs=2.1)
 """Instructions for one unit of each kind of work, for codes of eight bits and of sixteen."""
 WORTH, WORTH_SMALL, SMALL = 1.05, 1.15, 128
 """The kernel is taken where planes need so many times its instructions: more below so many results of a channel, where
@@ -53,7 +54,7 @@ ROLLED = 1.4
 @dataclass(frozen=True)
 class FoursContext:
     """Every number of one layer: pixels run along `p`; `inner` and `inner_rows` are those whose window leaves
-    no border, an even number of them.
+    no border, an even number of them. `taps` are those of a row in the order of `tap_order`.
 
     `order` names the channels of the halves of the two words of inputs; a group has `table_words`, of which
     those of the weights come last, behind `columns` of four channels each; where they are `packed` to bytes, a group is
@@ -74,6 +75,7 @@ class FoursContext:
     zero_point: int
     inner: tuple[int, int]
     inner_rows: tuple[int, int]
+    taps: tuple[tuple[int, bool], ...]
     order: tuple[tuple[int, int], tuple[int, int]]
     columns: int
     packed: bool
@@ -96,6 +98,15 @@ def oriented(call: Call) -> tuple[Axis, Axis, bool]:
     return (h, w, False) if w_last - w_first < 2 <= h_last - h_first else (w, h, True)
 
 
+def tap_order(along: Axis) -> tuple[tuple[int, bool], ...]:
+    """Taps of a row, and whether the tap before read for the second pixel what this one needs for the first."""
+    order: list[tuple[int, bool]] = []
+    step = along.stride // along.dilation if along.stride % along.dilation == 0 else along.kernel
+    for first in range(min(step, along.kernel)):
+        order += [(tap, tap > first) for tap in range(first, along.kernel, step)]
+    return tuple(order)
+
+
 def pixels(call: Call) -> tuple[int, int]:
     """Pairs of pixels with whole windows, and single pixels."""
     p, q, _ = oriented(call)
@@ -108,10 +119,12 @@ def work(call: Call) -> FoursWork:
     """The work of one call."""
     p, q, _ = oriented(call)
     groups, taps = -(-call.shape(0)[1] // 4), p.kernel * q.kernel
+    words = q.kernel * sum(1 if held else 2 for _, held in tap_order(p))
     pairs, edges = pixels(call)
     rolled = taps > UNROLLED
     return FoursWork(
         taps=groups * pairs * (taps + 0.5 * q.kernel * rolled),
+        inputs=groups * pairs * words,
         pairs=groups * pairs,
         edge_taps=groups * edges * taps * (ROLLED if rolled else 1.0),
         edges=groups * edges,
@@ -226,6 +239,7 @@ class DepthwiseFours(KernelMethods):
             zero_point=x.quantisation.zero_point[0],
             inner=(first, last - (last - first) % 2),
             inner_rows=inner_of(q),
+            taps=tap_order(p),
             order=order_of(call),
             columns=columns,
             packed=packed,
