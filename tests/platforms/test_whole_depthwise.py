@@ -70,7 +70,7 @@ def _inputs(sizes: tuple[int, ...], draw: np.random.Generator) -> list[Array]:
     rare = np.maximum(plain - 1, 0)
     broken = plain.copy()
     broken[0, 0, 1], broken[0, 2, -1] = np.nan, np.inf
-    runs = [plain, mixed, rare, plain * 1e-36, plain * 1e18, np.zeros(shape), broken]
+    runs = [plain, mixed, rare, rare * 1e14, plain * 1e-36, plain * 1e18, np.zeros(shape), broken]
     return [one.astype(np.float32) for one in runs]
 
 

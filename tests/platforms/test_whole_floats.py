@@ -32,11 +32,14 @@ def _rows() -> Array:
     return np.stack(rows).astype(np.float32)
 
 
-def _model(op: str, shape: tuple[int, ...], epsilon: float) -> onnx.ModelProto:
+def _model(op: str, shape: tuple[int, ...], epsilon: float, most: float = 1.0) -> onnx.ModelProto:
+    """With factors and addends of which one of each is `most` times as large."""
     draw = np.random.default_rng(5)
     width = {"LayerNormalization": shape[-1], "Softmax": 0, "LogSoftmax": 0}.get(op, shape[1])
     names = ("scale", "bias") if width else ()
-    constants = [numpy_helper.from_array(draw.normal(1, 0.5, width).astype(np.float32), name) for name in names]
+    sizes = (np.where(np.arange(width) == one, most, 1.0) for one in range(len(names)))
+    drawn = [(draw.normal(1, 0.5, width) * size).astype(np.float32) for size in sizes]
+    constants = [numpy_helper.from_array(values, name) for values, name in zip(drawn, names, strict=True)]
     attributes: dict[str, Any] = {"axis": -1} if op in ("LayerNormalization", "Softmax", "LogSoftmax") else {}
     attributes |= {"num_groups": 2} if op == "GroupNormalization" else {}
     attributes |= {"epsilon": epsilon} if width else {}
@@ -96,6 +99,20 @@ def test_rows_of_every_size(op: str, shape: tuple[int, ...], epsilon: float, tmp
     apart = np.abs(rows).max(1) / np.sqrt((spread * spread).mean(1) + epsilon)
     bound = 1e-6 if op == "Softmax" else 1e-6 * np.abs(expected).max(1) + 2.0**-27 * apart + 2e-7
     assert (away <= bound).all(), (away / bound).max()
+
+
+@pytest.mark.parametrize(("op", "shape"), KINDS[:3])
+def test_one_large_factor_leaves_the_others_their_places(op: str, shape: tuple[int, ...], tmp_path: Path) -> None:
+    draw = np.random.default_rng(8)
+    rows = draw.normal(0, 1, (8, LENGTH)).astype(np.float32)
+    rows[2:4], rows[4:6] = 3.0, np.float32(-1e4)
+    images = rows.size // int(np.prod(shape))
+    model = _model(op, (images, *shape[1:]), 1e-5, 1e6)
+    (found,) = _found(model, "WholeNorm", [rows.reshape(images, *shape[1:])], tmp_path)
+    expected = _expected(model, rows, 1e-5)
+    places = np.abs(_expected(model, np.zeros_like(rows), 1e-5)) + np.abs(expected)  # of results and addends
+    factors = np.abs(expected - _expected(model, np.zeros_like(rows), 1e-5)).max(0) / 2
+    assert (np.abs(found.reshape(rows.shape) - expected) <= 2e-7 * places + 1e-6 * factors).all()
 
 
 @pytest.mark.parametrize(("op", "shape"), KINDS)

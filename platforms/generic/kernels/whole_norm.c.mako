@@ -1,4 +1,7 @@
-<% rows = k.rows %>\
+<%
+rows = k.rows
+places = "-(int)place[2 * n + 1]" if k.places else -k.bits
+%>\
 static void ${f.name}(${f.parameters})
 {
     for (int row = 0; row < ${rows.count}; row++) {
@@ -6,8 +9,14 @@ static void ${f.name}(${f.parameters})
         float *const to = y + row * ${rows.length};
 % if rows.sets > 1:
         const int32_t *const factor = factors + row % ${rows.sets} * ${rows.factors}, *const addend = addends + row % ${rows.sets} * ${rows.factors};
+% if k.places:
+        const int8_t *const place = places + row % ${rows.sets} * ${2 * rows.factors};
+% endif
 % else:
         const int32_t *const factor = factors, *const addend = addends;
+% if k.places:
+        const int8_t *const place = places;
+% endif
 % endif
         const uint32_t largest = tilewright_whole_largest(from, ${rows.length}), top = largest >> 23;
         uint64_t total = 0;
@@ -30,6 +39,13 @@ static void ${f.name}(${f.parameters})
                 tilewright_whole_store(to + i, value);
             }
             mean = (int32_t)tilewright_fixed_down(tilewright_fixed_down(sum, ${k.length_bits}) * ${k.share}, 30);
+            sum -= (int64_t)mean * ${rows.length}; /* the nearest one, so that nothing is left of a row that is all alike */
+            for (; sum > ${rows.length // 2}; sum -= ${rows.length}) {
+                mean++;
+            }
+            for (; sum < -${rows.length // 2}; sum += ${rows.length}) {
+                mean--;
+            }
             for (int i = 0; i < ${rows.length}; i++) {
                 const int32_t value = tilewright_whole_load(to + i) - mean;
                 seen |= (uint32_t)(value < 0 ? ~value : value);
@@ -52,20 +68,25 @@ static void ${f.name}(${f.parameters})
         bits = ${k.epsilon_exponent} + 2 * (shift - (int)top);
         total += bits >= 0 ? (uint64_t)${k.epsilon}u << (bits < 30 ? (uint32_t)bits : 30u) : bits > -31 ? (uint64_t)${k.epsilon}u >> (uint32_t)-bits : 0u;
         root = (int32_t)tilewright_fixed_inverse_root(tilewright_fixed_upper(total != 0u ? total : 1u, &even));
+% if not k.places:
         bits = ${k.exponent} - even / 2 > -31 ? ${k.exponent} - even / 2 : -31;
+% endif
         for (int n = 0; n < ${rows.factors}; n++) {
             const int32_t part = factor[n], more = addend[n];
+% if k.places:
+            bits = (int)place[2 * n] - even / 2 > -31 ? (int)place[2 * n] - even / 2 : -31;
+% endif
 % if rows.span > 1:
             float *const at = to + n * ${rows.span};
             for (int i = 0; i < ${rows.span}; i++) {
                 const int32_t value = tilewright_fixed_moved(tilewright_whole_load(at + i), shift);
                 const int32_t result = tilewright_fixed_moved(tilewright_fixed_high(tilewright_fixed_high(value, root), part), bits) + more;
-                tilewright_whole_store(at + i, (int32_t)tilewright_whole_float(result, ${-k.bits}));
+                tilewright_whole_store(at + i, (int32_t)tilewright_whole_float(result, ${places}));
             }
 % else:
             const int32_t value = tilewright_fixed_moved(tilewright_whole_load(to + n), shift);
             const int32_t result = tilewright_fixed_moved(tilewright_fixed_high(tilewright_fixed_high(value, root), part), bits) + more;
-            tilewright_whole_store(to + n, (int32_t)tilewright_whole_float(result, ${-k.bits}));
+            tilewright_whole_store(to + n, (int32_t)tilewright_whole_float(result, ${places}));
 % endif
         }
     }

@@ -12,15 +12,20 @@ from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Ope
 from tilewright.platforms.generic.platform import PLATFORM
 
 NORMS = ("LayerNormalization", "InstanceNormalization", "GroupNormalization")
-MOST_BITS, WIDEST = 40, 29
-"""Bits of fraction of a result, and bits by which epsilon may be shifted under the root."""
+WIDEST = 29
+"""Bits by which epsilon may be shifted under the root."""
+ENOUGH, APART = 20, 4
+"""Results share so many bits of fraction; where they would share fewer, and a factor is this many powers of 2 smaller
+than the largest, each has its own."""
+LEAST_MOVE = 60
+"""A factor that is so small beside its addend adds nothing to it."""
 
 
 @dataclass(frozen=True)
 class WholeNormForm:
     """The numbers of rows. Epsilon is `epsilon` * 2^(epsilon_exponent + 2 (shift - top)) for whole numbers that are
-    shifted on; a sum over 2^length_bits times `share` over 2^30 is the mean. Results have `bits` of fraction behind a
-    move by `exponent`."""
+    shifted on; a sum over 2^length_bits times `share` over 2^30 is nearly the mean. Results have `all_bits` of fraction
+    behind a move by `exponents`: of every factor, or of all of them."""
 
     rows: NormRows
     centred: bool
@@ -30,8 +35,23 @@ class WholeNormForm:
     share: int
     factors: Integers
     addends: Integers
-    exponent: int
-    bits: int
+    exponents: Integers
+    all_bits: Integers
+
+    @property
+    def places(self) -> bool:
+        """Whether every factor has a move and bits of its own."""
+        return self.all_bits.ndim > 0
+
+    @property
+    def exponent(self) -> int:
+        """The move of all results."""
+        return int(self.exponents)
+
+    @property
+    def bits(self) -> int:
+        """Bits of fraction of all results."""
+        return int(self.all_bits)
 
     @property
     def most_shift(self) -> int:
@@ -48,17 +68,23 @@ def whole_norm(call: Call) -> WholeNormForm | None:
         return None
     length, epsilon_real = rows.length, float(np.float32(call.real("epsilon", 1e-5)))
     factors, addends = scale * sqrt(length), np.zeros_like(scale) if bias is None else bias
-    reach = float(np.abs(factors).max()) + float(np.abs(addends).max())
-    if length > 1 << 20 or not 2.0**-60 < reach < 2.0**60 or epsilon_real < 0:
+    reach = np.abs(factors) + np.abs(addends)
+    largest = float(np.abs(factors).max()) + float(np.abs(addends).max())
+    if length > 1 << 20 or not 2.0**-60 < largest < 2.0**60 or epsilon_real < 0:
         return None
-    bits = 30 - ceil(log2(reach))
+    bits = np.asarray(30 - ceil(log2(largest)))
+    powers = np.asarray(mantissa(float(np.abs(factors).max()))[1] if factors.any() else 0)
+    apart = bits < ENOUGH and float(reach.min()) < largest / 2**APART
+    if apart:
+        bits = 30 - np.ceil(np.log2(np.maximum(reach, 2.0**-60))).astype(np.int64)
+        powers = np.array([mantissa(float(one))[1] for one in np.abs(factors).reshape(-1)]).reshape(bits.shape)
+        powers = np.where(factors == 0, -bits - 3, np.maximum(powers, -bits - LEAST_MOVE))
     epsilon, exponent = mantissa(length * epsilon_real)
-    power = mantissa(float(np.abs(factors).max()))[1] if factors.any() else 0
-    length_bits, whole = (length - 1).bit_length(), np.rint(factors * 2.0**-power).clip(1 - 2**31, 2**31 - 1)
+    length_bits, whole = (length - 1).bit_length(), np.rint(factors * 2.0**-powers).clip(1 - 2**31, 2**31 - 1)
     return WholeNormForm(
         rows, bool(getattr(codes, "centred", False)), epsilon, exponent + 280, length_bits,
         round((1 << 30 + length_bits) / length), whole.astype(np.int64), np.rint(addends * 2.0**bits).astype(np.int64),
-        bits + power + 3, bits,
+        np.asarray(bits + powers + 3), np.asarray(bits),
     )  # fmt: skip
 
 
@@ -83,7 +109,11 @@ class WholeNorm(KernelMethods):
         form = whole_norm(operands.call)
         assert form is not None, "accepts refuses calls without a form"
         parts = zip(("factors", "addends"), (form.factors, form.addends), strict=True)
-        return tuple(Constant(name, DType.I32, values.reshape(-1)) for name, values in parts)
+        constants = [Constant(name, DType.I32, values.reshape(-1)) for name, values in parts]
+        if form.places:
+            pairs = np.stack([form.exponents, form.all_bits], axis=-1).astype(np.int8)
+            constants.append(Constant("places", DType.I8, pairs.reshape(-1)))
+        return tuple(constants)
 
     def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
         """A row's elements are read one by one when they become whole numbers in their place."""

@@ -125,10 +125,11 @@ TILEWRIGHT_WHOLE_ONCE float tilewright_whole_settled(int64_t sum, int exponent, 
                                                      const tilewright_whole_window *window, const tilewright_whole_weights *weights, int n,
                                                      const float *bias)
 {
+    const float start = bias != NULL ? *bias : 0.0f;
     if (ordinary != 0 && tilewright_whole_known_sum(&sum, &exponent, shape, window, weights->lines + n * shape->length, weights->tops[n]) != 0) {
-        return tilewright_whole_biased(sum, exponent, bias);
+        return sum == 0 ? start : tilewright_whole_biased(sum, exponent, bias); /* a bias may be less than a sum tells apart */
     }
-    return tilewright_whole_float_sum(shape, window, weights, n) + (bias != NULL ? *bias : 0.0f);
+    return tilewright_whole_float_sum(shape, window, weights, n) + start;
 }
 
 /* Up to sixteen results of a window, from line `first` on; biases if any, which may lie where the results go. */
