@@ -147,3 +147,15 @@ def function_between_borders(folder: Path, op: str, scale: float = 0.0078125, **
     """A function of one operand."""
     node = helper.make_node(op, ["real"], ["sum"], "function", **attributes)
     return between_borders(folder, [node], Drawn(0), [1, 4, 9, 8], scale)
+
+
+def convolution_and_move(folder: Path, move: str, **attributes: Any) -> Path:
+    """A convolution many of whose sums lie on ties, and an operator that moves them before they become codes."""
+    drawn = Drawn(0)
+    drawn.weights("w", 4, 4, 3, 3)
+    nodes = [
+        helper.make_node("DequantizeLinear", ["w", drawn.add("ws", 0.016, np.float32)], ["weights"], "weights"),
+        helper.make_node("Conv", ["real", "weights"], ["conv"], "conv"),
+        helper.make_node(move, ["conv"], ["sum"], "move", **attributes),
+    ]
+    return between_borders(folder, nodes, drawn, [1, 4, 19, 18], 0.08)

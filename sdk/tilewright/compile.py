@@ -278,7 +278,7 @@ def with_weights_in_ram(report: Report, level: str, size_bytes: int) -> Report:
 
 
 def compile_model(
-    source: Path, options: CompileOptions, target: Target, *, pipeline: Compiler[Compiled] | None = None,
+    source: Path | str, options: CompileOptions, target: Target, *, pipeline: Compiler[Compiled] | None = None,
     program_bytes: int = 0,
 ) -> Compiled:  # fmt: skip
     """Compile a model for a target; every error is a `TilewrightError` whose class carries the exit code.
@@ -286,7 +286,7 @@ def compile_model(
     `pipeline` is a changed copy of `compiler`, with steps or dependencies of the caller's own. Tiles leave
     `program_bytes` of the level of activations to the program, where a build has told them; else what is estimated.
     """
-    own = replace(make_request(source, options, target), program_bytes=program_bytes)
+    own = replace(make_request(Path(source), options, target), program_bytes=program_bytes)
     done = pipeline_for(options, partial(_same, own), pipeline).compile(own)
     left = 0
     for _ in range(0 if program_bytes else ROOM_TRIES):
@@ -335,13 +335,13 @@ def pipeline_for(
     return run
 
 
-def write(compiled: Compiled, folder: Path) -> Compiled:
+def write(compiled: Compiled, folder: Path | str) -> Compiled:
     """Write the C project into an existing folder; every path is one of ours, none comes from the model.
 
     What comes back counts the seconds with those of code generation: most of a weight's text is made here.
     """
     start = time.perf_counter()
-    write_files(compiled.artifacts, folder)
+    write_files(compiled.artifacts, Path(folder))
     seconds, spent = dict(compiled.report.tool.seconds), time.perf_counter() - start
     for name in ("codegen", "total"):
         seconds[name] = round(seconds.get(name, 0.0) + spent, 6)
@@ -365,7 +365,7 @@ def write_files(artifacts: Artifacts, folder: Path) -> None:
 
 
 def run_model(
-    compiled: Compiled, target: Target, options: RunOptions, project: Path, runner: Simulator | None = None
+    compiled: Compiled, target: Target, options: RunOptions, project: Path | str, runner: Simulator | None = None
 ) -> Report:
     """Build the written project, run it on the target and compare; the report says what was found.
 
@@ -376,7 +376,7 @@ def run_model(
 
     sized = with_sizes(target, compiled.request.levels)
     subject = Subject(
-        compiled.placed, compiled.report, compiled.request.source, project, compiled.artifacts.interface,
+        compiled.placed, compiled.report, compiled.request.source, Path(project), compiled.artifacts.interface,
         stream=compiled.model.stream
     )  # fmt: skip
     return run_project(subject, sized, options, runner)

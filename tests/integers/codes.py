@@ -10,19 +10,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import onnx
-from onnx import helper
 from tilewright.frontend.load import load
-from tilewright.model import DType, Model, Node
+from tilewright.model import Model, Node
 from tilewright.ops.operator import Call
 from tilewright.ops.quantised.explain import explain
 from tilewright.ops.registry import call_of, find
 from tilewright.passes.quantise.lower import lower
+from tilewright.run.reference import as_held
 
 Arrays = dict[str, npt.NDArray[Any]]
-_ONNX_TYPES = {
-    DType.F32: 1, DType.U8: 2, DType.I8: 3, DType.U16: 4, DType.I16: 5, DType.I32: 6, DType.I64: 7, DType.BOOL: 9,
-    DType.U4: 21, DType.I4: 22,
-}  # fmt: skip
 
 
 def call_in(model: Model, node: Node) -> Call:
@@ -94,15 +90,14 @@ def compare(source: onnx.ModelProto | Path, feeds: Arrays | None = None, seed: i
     known = {name for node in proto.graph.node for name in node.output}
     given = {output.name for output in proto.graph.output}
     wanted = [t for t in model.tensors.values() if t.name in known and t.name not in model.constants]
-    for tensor in wanted:
-        if tensor.name not in given:
-            proto.graph.output.append(helper.make_tensor_value_info(tensor.name, _ONNX_TYPES[tensor.dtype], None))
+    proto.graph.output.extend(onnx.ValueInfoProto(name=t.name) for t in wanted if t.name not in given)
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 3
     session = onnxruntime.InferenceSession(proto.SerializeToString(), options, providers=["CPUExecutionProvider"])
     names = [tensor.name for tensor in wanted]
-    theirs = dict(zip(names, session.run(names, feeds), strict=True))
+    results = zip(wanted, session.run(names, feeds), strict=True)
+    theirs = {tensor.name: as_held(tensor, value) for tensor, value in results}
     return model, _compare(model, feeds, theirs)
 
 

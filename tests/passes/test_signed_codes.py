@@ -72,7 +72,7 @@ def unsigned(plan: ExecutionPlan) -> list[str]:
 
 @pytest.mark.parametrize(
     ("border", "kept"),
-    [(False, []), (True, ["b_codes", "b_codes_relayout", "l_q", "l_q_out", "m_codes", "x", "x_relayout"])],
+    [(False, []), (True, ["b", "b_relayout", "l_q", "l_q_out", "m", "x", "x_relayout"])],
 )
 def test_codes_inside_are_signed_and_results_the_same(border: bool, kept: list[str], tmp_path: Path) -> None:
     path = network(tmp_path, border)

@@ -178,6 +178,22 @@ def test_a_softmax_with_a_scale_that_onnxruntime_rounds_is_exact_here(tmp_path: 
     assert found.mismatches == found.explained == found.exact
 
 
+@pytest.mark.parametrize(
+    ("move", "attributes"), [("MaxPool", {"kernel_shape": [2, 2]}), ("Transpose", {"perm": [0, 1, 3, 2]})]
+)
+def test_ties_of_an_operator_before_a_move_are_found_where_they_arise(
+    move: str, attributes: dict[str, list[int]], tmp_path: Path
+) -> None:
+    """The file has no codes of the convolution, and nothing but the convolution tells which code is right."""
+    path = nodes.convolution_and_move(tmp_path, move, **attributes)
+    plan = compile_model(path, CompileOptions(), HOST).plan
+    found, _ = compare_with_reference(path, plan, input_arrays(plan, None, 0))
+    assert found is not None
+    assert [each.tensor for each in found.differing] == ["conv"]
+    assert found.mismatches > 0
+    assert found.mismatches == found.explained == found.exact
+
+
 def test_what_has_another_shape_or_type_is_said_and_not_skipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -39,7 +39,7 @@ NAME_LENGTH = 32  # it begins every symbol of the generated code
 
 @ieee
 def load(
-    source: Path | bytes | onnx.ModelProto,
+    source: Path | str | bytes | onnx.ModelProto,
     *,
     shapes: Mapping[str, tuple[int, ...]] | None = None,
     frozen: Mapping[str, Array] | None = None,

@@ -38,7 +38,7 @@ class Source:
     file: str = ""
 
 
-def read(source: Path | bytes | onnx.ModelProto) -> Source:
+def read(source: Path | str | bytes | onnx.ModelProto) -> Source:
     """Read from a file, from the bytes of one, or from a message, which is copied.
 
     UsageError where the file cannot be opened, ModelError where it is damaged.
@@ -51,10 +51,11 @@ def read(source: Path | bytes | onnx.ModelProto) -> Source:
         return _complete(proto, hashlib.sha256(proto.SerializeToString(deterministic=True)), None, "")
     if isinstance(source, bytes):
         return _complete(_parse(source, ""), hashlib.sha256(source), None, "")
-    content = _content(source)
-    proto, digest = _parse(content, str(source)), hashlib.sha256(content)
+    path = Path(source)
+    content = _content(path)
+    proto, digest = _parse(content, str(path)), hashlib.sha256(content)
     del content
-    return _complete(proto, digest, source, str(source))
+    return _complete(proto, digest, path, str(path))
 
 
 def openable(path: Path) -> str | bytes:

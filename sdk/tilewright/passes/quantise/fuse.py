@@ -278,10 +278,8 @@ class Fusion:
         return (*inputs[:2], self.graph.constant(f"{node.name}_fill", code, dtype), *inputs[3:])
 
     def _twin(self, name: str, dtype: DType, quantisation: Quantisation) -> str:
-        shape = self.graph.tensors[name].shape
-        code = self.graph.tensor(f"{name}_codes", dtype, shape, quantisation)
-        self.codes[name] = code
-        return code
+        self.codes[name] = self.graph.codes(name, dtype, quantisation)
+        return self.codes[name]
 
     def _concat(self, node: Node) -> bool:
         """Operands with scales of their own, joined under the scale of the result."""

@@ -25,6 +25,7 @@ class Graph:
         self.inputs = model.inputs
         self.outputs = model.outputs
         self.unlike = model.unlike
+        self.codes_of: dict[str, str] = {}
         self._names = {node.name for node in model.nodes} | set(model.tensors)
 
     def fresh(self, wanted: str) -> str:
@@ -47,6 +48,12 @@ class Graph:
         """Add a tensor; returns its name."""
         name = self.fresh(wanted)
         self.tensors[name] = Tensor(name, dtype, shape, quantisation)
+        return name
+
+    def codes(self, real: str, dtype: DType, quantisation: Quantisation | None = None) -> str:
+        """Add a tensor for the codes of a real one of the file, which has none; returns its name."""
+        name = self.tensor(f"{real}_codes", dtype, self.tensors[real].shape, quantisation)
+        self.codes_of[name] = real
         return name
 
     def node(

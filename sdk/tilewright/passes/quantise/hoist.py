@@ -62,8 +62,7 @@ def _pairs(graph: Graph, move: Node, quantise: Node, writers: dict[str, Node]) -
             continue
         if name in graph.constants:
             continue
-        code_type = graph.tensors[quantise.outputs[0]].dtype
-        code = graph.tensor(f"{name}_codes", code_type, tensor.shape)
+        code = graph.codes(name, graph.tensors[quantise.outputs[0]].dtype)
         real = graph.tensor(f"{name}_rounded", DType.F32, tensor.shape)
         operands = quantise.inputs[1:]
         nodes.append(graph.node(f"{move.name}_quantise", "QuantizeLinear", (name, *operands), (code,),

@@ -46,7 +46,19 @@ def lower(model: Model) -> Model:
         make_tables(graph)
     Fusion(graph).run()
     _drop_unused(graph)
+    _take_names(graph)
     return graph.finish()
+
+
+def _take_names(graph: Graph) -> None:
+    """Codes that no tensor of the file holds get the name of the real one, where that is gone: a file has it too."""
+    held = {name for node in graph.nodes for name in (*node.inputs, *node.outputs)} | set(graph.inputs)
+    names = {
+        code: real for code, real in graph.codes_of.items() if code in held and real not in held | set(graph.outputs)
+    }
+    graph.nodes = [_renaming(node, names) for node in graph.nodes]
+    for code, real in names.items():
+        graph.tensors[real] = replace(graph.tensors.pop(code), name=real)
 
 
 def _drop_unused(graph: Graph) -> None:
