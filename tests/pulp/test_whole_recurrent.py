@@ -94,6 +94,7 @@ def test_weights_that_l1_does_not_hold_are_read_where_they_rest(
     options = CompileOptions(level_sizes={"l1": size * 1024})
     done = compile_model(tmp_path / "net.onnx", options, load_target(board))
     assert [one.kernel.name for one in done.plan.instructions if one.call.node.op in GATES] == ["FarWholeRecurrent"]
+    assert not any(layer.instead_of for layer in done.report.layers)  # it takes about as long
     words = ["run", str(tmp_path / "net.onnx"), "-t", board, "--set", f"l1={size}K", "--layers", "-q"]
     assert main(words) == 0
 
@@ -103,3 +104,4 @@ def test_a_state_that_l1_does_not_hold_stays_on_one_core(tmp_path: Path) -> None
     options = CompileOptions(level_sizes={"l1": 16 * 1024})
     done = compile_model(tmp_path / "net.onnx", options, load_target("qemu_pulp"))
     assert {one.kernel.name for one in done.plan.instructions if one.call.node.op == "LSTM"} == {"WholeRecurrent"}
+    assert any(layer.instead_of for layer in done.report.layers)

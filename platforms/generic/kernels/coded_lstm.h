@@ -22,7 +22,7 @@ static inline int32_t tilewright_whole(float value, float unit, float limit)
 {
     const float scaled = value * unit;
     const float limited = scaled >= -limit ? scaled <= limit ? scaled : limit : -limit;
-    return (int32_t)(limited + (limited < 0 ? -0.5f : 0.5f));
+    return (int32_t)(limited + (limited < 0.0f ? -0.5f : 0.5f));
 }
 
 /* As many bits to the left; from zero it goes no further than 2^28. */
@@ -36,9 +36,11 @@ static inline int32_t tilewright_widened(int32_t part, int32_t left)
 static inline int32_t tilewright_mantissa(float factor, int32_t *right)
 {
     uint32_t bits;
-    (void)memcpy(&bits, &factor, sizeof bits);
-    const int32_t exponent = (int32_t)(bits >> 23 & 255u);
+    (void)memcpy(&bits, (const void *)&factor, sizeof bits);
+    const uint32_t biased = bits >> 23 & 255u;
+    const int32_t exponent = (int32_t)biased;
     const int32_t distance = 125 - (exponent != 0 ? exponent : 1);
     *right = distance > 30 ? 30 : distance < -30 ? -30 : distance;
-    return (int32_t)(((bits & 0x7fffffu) | (exponent != 0 ? 0x800000u : 0u)) << 7);
+    const uint32_t mantissa = ((bits & 0x7fffffu) | (exponent != 0 ? 0x800000u : 0u)) << 7;
+    return (int32_t)mantissa;
 }

@@ -26,7 +26,7 @@ HEADERS = [
 ]  # fmt: skip
 PRODUCT_CYCLES, LOAD_CYCLES, NUMBER_CYCLES, ROW_CYCLES, STATE_CYCLES, STEP_CYCLES = 38, 15, 30, 330, 2600, 400
 TYPES = "f32, f32, f32, f32?, *?, f32?, f32? -> f32?, f32?, f32?"
-SOURCES = ["tiles.h", *(f"{GENERIC}{name}" for name in HEADERS), "whole_recurrent.h"]
+SOURCES = ["tiles.h", *(f"{GENERIC}{name}" for name in HEADERS), "cores_meet.h"]
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from tilewright.binding.candidates import Refusals
-from tilewright.binding.graph import BoundGraph, Refusal
+from tilewright.binding.graph import BoundGraph, BoundNode, Refusal
 from tilewright.errors import DoesNotFit, UnsupportedNode
 from tilewright.options import FallBack
-from tilewright.platform import MemoryLevel
+from tilewright.platform import Kernel, MemoryLevel
 from tilewright.tiling.explain import Conflict, conflict
 from tilewright.tiling.hierarchy import hierarchy
 from tilewright.tiling.options import works_of
 from tilewright.tiling.tiled_graph import TiledGraph
+
+SLOWER_FROM = 2.0
+"""Times the kernel that gave way from which the one in its place is told to be slower."""
 
 
 def tile_or_fall_back(
@@ -48,13 +51,21 @@ def tile_or_fall_back(
 
 
 def gave_way(graph: BoundGraph) -> dict[str, str]:
-    """By node the first kernel that gave way, with the sentence why."""
+    """By node the first kernel that gave way to a slower one, with the sentence why."""
     names = {}
     for bound in graph.nodes:
         large = (candidate for candidate in bound.candidates if candidate.too_large)
-        if (first := next(large, None)) is not None:
+        if (first := next(large, None)) is not None and not _as_fast(bound, first.kernel):
             names[bound.call.node.name] = f"{first.kernel.name}: {first.refusal}"
     return names
+
+
+def _as_fast(bound: BoundNode, first: Kernel) -> bool:
+    """Whether a kernel of the same platform took the node that costs less than `SLOWER_FROM` times the first."""
+    if bound.kernel is None or bound.kernel.platform != first.platform:
+        return False
+    cost, least = (kernel.declared_cost(bound.call) for kernel in (bound.kernel, first))
+    return cost is not None and least is not None and cost < SLOWER_FROM * least
 
 
 def _refusals(
