@@ -51,11 +51,13 @@ def lower(model: Model) -> Model:
 
 
 def _take_names(graph: Graph) -> None:
-    """Codes that no tensor of the file holds get the name of the real one, where that is gone: a file has it too."""
+    """Codes that no tensor of the file holds get the name of the real one, where that is gone: a file has it too.
+
+    Of several codes of one real tensor, under scales of their own, the first do.
+    """
     held = {name for node in graph.nodes for name in (*node.inputs, *node.outputs)} | set(graph.inputs)
-    names = {
-        code: real for code, real in graph.codes_of.items() if code in held and real not in held | set(graph.outputs)
-    }
+    first = {real: code for code, real in reversed(graph.codes_of.items()) if code in held}
+    names = {code: real for real, code in first.items() if real not in held | set(graph.outputs)}
     graph.nodes = [_renaming(node, names) for node in graph.nodes]
     for code, real in names.items():
         graph.tensors[real] = replace(graph.tensors.pop(code), name=real)
