@@ -5,18 +5,22 @@
  * multipliers, and with OWN two addends and two shifts. 12 instructions for 16 multiply-accumulates with 4 pixels. It brings, for 1 to 4 pixels:
  *   tilewright_matrix1_paired tilewright_matrix1_paired_sparse tilewright_matrix1_paired_limited
  *   tilewright_matrix1_wide_limited tilewright_matrix1_wide_own_limited tilewright_widen1 tilewright_widen1_unsigned
+ *   tilewright_matrix1_paired_positive tilewright_matrix1_paired_unsigned
  *   tilewright_matrix1_paired_twice tilewright_matrix1_paired_sparse_twice tilewright_matrix1_wide_twice_limited
  *   tilewright_matrix1_sixteen_limited tilewright_matrix1_sixteen_own_limited
  *   tilewright_matrix2_paired tilewright_matrix2_paired_sparse tilewright_matrix2_paired_limited
  *   tilewright_matrix2_wide_limited tilewright_matrix2_wide_own_limited tilewright_widen2 tilewright_widen2_unsigned
+ *   tilewright_matrix2_paired_positive tilewright_matrix2_paired_unsigned
  *   tilewright_matrix2_paired_twice tilewright_matrix2_paired_sparse_twice tilewright_matrix2_wide_twice_limited
  *   tilewright_matrix2_sixteen_limited tilewright_matrix2_sixteen_own_limited
  *   tilewright_matrix3_paired tilewright_matrix3_paired_sparse tilewright_matrix3_paired_limited
  *   tilewright_matrix3_wide_limited tilewright_matrix3_wide_own_limited tilewright_widen3 tilewright_widen3_unsigned
+ *   tilewright_matrix3_paired_positive tilewright_matrix3_paired_unsigned
  *   tilewright_matrix3_paired_twice tilewright_matrix3_paired_sparse_twice tilewright_matrix3_wide_twice_limited
  *   tilewright_matrix3_sixteen_limited tilewright_matrix3_sixteen_own_limited
  *   tilewright_matrix4_paired tilewright_matrix4_paired_sparse tilewright_matrix4_paired_limited
  *   tilewright_matrix4_wide_limited tilewright_matrix4_wide_own_limited tilewright_widen4 tilewright_widen4_unsigned
+ *   tilewright_matrix4_paired_positive tilewright_matrix4_paired_unsigned
  *   tilewright_matrix4_paired_twice tilewright_matrix4_paired_sparse_twice tilewright_matrix4_wide_twice_limited
  *   tilewright_matrix4_sixteen_limited tilewright_matrix4_sixteen_own_limited
  */
@@ -202,6 +206,8 @@ TILEWRIGHT_INTO void tilewright_matrix(
 #if defined(TILEWRIGHT_IN_C)
 #define TILEWRIGHT_PLAIN_MATRICES(pixels) \
     TILEWRIGHT_MATRIX(pixels, _paired, TILEWRIGHT_PAIRED) \
+    TILEWRIGHT_MATRIX(pixels, _paired_positive, TILEWRIGHT_PAIRED | TILEWRIGHT_LIMITED) \
+    TILEWRIGHT_MATRIX(pixels, _paired_unsigned, TILEWRIGHT_PAIRED | TILEWRIGHT_LIMITED) \
     TILEWRIGHT_MATRIX(pixels, _paired_sparse, TILEWRIGHT_PAIRED | TILEWRIGHT_SPARSE) \
     TILEWRIGHT_MATRIX(pixels, _paired_twice, TILEWRIGHT_PAIRED | TILEWRIGHT_TWICE) \
     TILEWRIGHT_MATRIX(pixels, _paired_sparse_twice, TILEWRIGHT_PAIRED | TILEWRIGHT_SPARSE | TILEWRIGHT_TWICE)
@@ -221,30 +227,33 @@ typedef struct {
     int32_t shift;
 } tilewright_frame;
 
-#define TILEWRIGHT_TO_CODES(first, second) \
+#define TILEWRIGHT_SIGNED(sum) "ssat %[" sum "], #8, %[" sum "]\n\t"
+#define TILEWRIGHT_UNSIGNED(sum) "usat %[" sum "], #8, %[" sum "]\n\t"
+#define TILEWRIGHT_POSITIVE(sum) "usat %[" sum "], #7, %[" sum "]\n\t"
+#define TILEWRIGHT_TO_CODES(kept, first, second) \
     "sub %[" second "], %[" second "], %[" first "]\n\tsmmla %[" first "], %[" first "], %[q], %[a]\n\t" \
     "asr %[" second "], %[" second "], #8\n\tsmmla %[" second "], %[" second "], %[x], %[a]\n\t" \
-    "asr %[" first "], %[" first "], %[b]\n\tssat %[" first "], #8, %[" first "]\n\t" \
-    "asr %[" second "], %[" second "], %[b]\n\tssat %[" second "], #8, %[" second "]\n\t" \
+    "asr %[" first "], %[" first "], %[b]\n\t" TILEWRIGHT_##kept(first) \
+    "asr %[" second "], %[" second "], %[b]\n\t" TILEWRIGHT_##kept(second) \
     "strb %[" first "], [%[e]]\n\tstrb %[" second "], [%[e], #1]\n\t"
-#define TILEWRIGHT_NEXT_TO_CODES(first, second) "add %[e], %[e], %[s0]\n\t" TILEWRIGHT_TO_CODES(first, second)
+#define TILEWRIGHT_NEXT_TO_CODES(kept, first, second) "add %[e], %[e], %[s0]\n\t" TILEWRIGHT_TO_CODES(kept, first, second)
 #define TILEWRIGHT_COPY(number) "mov %[s" #number "], %[s0]\n\tmov %[t" #number "], %[t0]\n\t"
 #define TILEWRIGHT_STARTS1 ""
 #define TILEWRIGHT_STARTS2 TILEWRIGHT_COPY(1)
 #define TILEWRIGHT_STARTS3 TILEWRIGHT_STARTS2 TILEWRIGHT_COPY(2)
 #define TILEWRIGHT_STARTS4 TILEWRIGHT_STARTS3 TILEWRIGHT_COPY(3)
-#define TILEWRIGHT_CODES1 TILEWRIGHT_TO_CODES("s0", "t0")
-#define TILEWRIGHT_CODES2 TILEWRIGHT_CODES1 "ldr %[s0], %[stride]\n\t" TILEWRIGHT_NEXT_TO_CODES("s1", "t1")
-#define TILEWRIGHT_CODES3 TILEWRIGHT_CODES2 TILEWRIGHT_NEXT_TO_CODES("s2", "t2")
-#define TILEWRIGHT_CODES4 TILEWRIGHT_CODES3 TILEWRIGHT_NEXT_TO_CODES("s3", "t3")
+#define TILEWRIGHT_CODES1(kept) TILEWRIGHT_TO_CODES(kept, "s0", "t0")
+#define TILEWRIGHT_CODES2(kept) TILEWRIGHT_CODES1(kept) "ldr %[s0], %[stride]\n\t" TILEWRIGHT_NEXT_TO_CODES(kept, "s1", "t1")
+#define TILEWRIGHT_CODES3(kept) TILEWRIGHT_CODES2(kept) TILEWRIGHT_NEXT_TO_CODES(kept, "s2", "t2")
+#define TILEWRIGHT_CODES4(kept) TILEWRIGHT_CODES3(kept) TILEWRIGHT_NEXT_TO_CODES(kept, "s3", "t3")
 
 #define TILEWRIGHT_SCALED(table_bytes) \
     "ldr %[e], %[table]\n\tldrd %[q], %[x], [%[e], #8]\n\tadd %[e], %[e], #" #table_bytes "\n\tstr %[e], %[table]\n\t" \
     "ldrd %[a], %[b], %[addend]\n\tldr %[e], %[y]\n\t"
-#define TILEWRIGHT_SCALED1(table_bytes) TILEWRIGHT_SCALED(table_bytes) TILEWRIGHT_CODES1
-#define TILEWRIGHT_SCALED2(table_bytes) TILEWRIGHT_SCALED(table_bytes) TILEWRIGHT_CODES2
-#define TILEWRIGHT_SCALED3(table_bytes) TILEWRIGHT_SCALED(table_bytes) TILEWRIGHT_CODES3
-#define TILEWRIGHT_SCALED4(table_bytes) TILEWRIGHT_SCALED(table_bytes) TILEWRIGHT_CODES4
+#define TILEWRIGHT_SCALED1(table_bytes, kept) TILEWRIGHT_SCALED(table_bytes) TILEWRIGHT_CODES1(kept)
+#define TILEWRIGHT_SCALED2(table_bytes, kept) TILEWRIGHT_SCALED(table_bytes) TILEWRIGHT_CODES2(kept)
+#define TILEWRIGHT_SCALED3(table_bytes, kept) TILEWRIGHT_SCALED(table_bytes) TILEWRIGHT_CODES3(kept)
+#define TILEWRIGHT_SCALED4(table_bytes, kept) TILEWRIGHT_SCALED(table_bytes) TILEWRIGHT_CODES4(kept)
 
 /* Two roundings (tilewright_twice) of all pixels of one channel, then of the other, since each has a shift of its own;
  * `a` is the zero point, `b` the stride. The difference of the sums is 256 times the second. */
@@ -265,17 +274,17 @@ typedef struct {
 #define TILEWRIGHT_SECONDS2 TILEWRIGHT_SECONDS1 TILEWRIGHT_STRIDE TILEWRIGHT_SECOND(t1)
 #define TILEWRIGHT_SECONDS3 TILEWRIGHT_SECONDS2 TILEWRIGHT_STRIDE TILEWRIGHT_SECOND(t2)
 #define TILEWRIGHT_SECONDS4 TILEWRIGHT_SECONDS3 TILEWRIGHT_STRIDE TILEWRIGHT_SECOND(t3)
-#define TILEWRIGHT_ROUNDED(table_bytes, pixels) \
+#define TILEWRIGHT_ROUNDED(table_bytes, pixels, kept) \
     "ldr %[e], %[table]\n\tldrd %[q], %[x], [%[e], #8]\n\tldrd %[a], %[b], %[addend]\n\tldr %[e], %[y]\n\t" \
     TILEWRIGHT_FIRSTS##pixels \
     "ldr %[e], %[table]\n\tldrd %[q], %[x], [%[e], #16]\n\tadd %[e], %[e], #" #table_bytes "\n\tstr %[e], %[table]\n\t" \
     "ldr %[e], %[y]\n\t" TILEWRIGHT_SECONDS##pixels
-#define TILEWRIGHT_ROUNDED1(table_bytes) TILEWRIGHT_ROUNDED(table_bytes, 1)
-#define TILEWRIGHT_ROUNDED2(table_bytes) TILEWRIGHT_ROUNDED(table_bytes, 2)
-#define TILEWRIGHT_ROUNDED3(table_bytes) TILEWRIGHT_ROUNDED(table_bytes, 3)
-#define TILEWRIGHT_ROUNDED4(table_bytes) TILEWRIGHT_ROUNDED(table_bytes, 4)
+#define TILEWRIGHT_ROUNDED1(table_bytes, kept) TILEWRIGHT_ROUNDED(table_bytes, 1, kept)
+#define TILEWRIGHT_ROUNDED2(table_bytes, kept) TILEWRIGHT_ROUNDED(table_bytes, 2, kept)
+#define TILEWRIGHT_ROUNDED3(table_bytes, kept) TILEWRIGHT_ROUNDED(table_bytes, 3, kept)
+#define TILEWRIGHT_ROUNDED4(table_bytes, kept) TILEWRIGHT_ROUNDED(table_bytes, 4, kept)
 
-#define TILEWRIGHT_PLAIN_MATRIX(pixels, name, to_codes, table_bytes, second, advance) \
+#define TILEWRIGHT_PLAIN_MATRIX(pixels, name, to_codes, kept, table_bytes, second, advance) \
     TILEWRIGHT_ONCE void tilewright_matrix##pixels##name(const uint32_t *xs, const uint32_t *w, \
         const int32_t *table, int8_t *y, int pairs, int channels, int stride, \
         const int32_t *codes) \
@@ -290,7 +299,7 @@ typedef struct {
             "1:\n\t" TILEWRIGHT_FOUR_TIMES TILEWRIGHT_PAIRED##pixels TILEWRIGHT_PAIRED##pixels TILEWRIGHT_PAIRED##pixels \
             TILEWRIGHT_PAIRED##pixels TILEWRIGHT_END \
             "ldr %[e], %[end]\n\tcmp %[x], %[e]\n\tbne.w 1b\n\t" \
-            TILEWRIGHT_##to_codes##pixels(table_bytes) \
+            TILEWRIGHT_##to_codes##pixels(table_bytes, kept) \
             "ldr %[e], %[y]\n\tldr %[q], %[last]\n\t" TILEWRIGHT_##advance "str %[e], %[y]\n\t" \
             "cmp %[e], %[q]\n\tbne.w 2b\n\t" \
             : [s0] "=&r"(s0), [t0] "=&r"(t0), [s1] "=&r"(s1), [t1] "=&r"(t1), [s2] "=&r"(s2), [t2] "=&r"(t2), \
@@ -304,10 +313,12 @@ typedef struct {
 #define TILEWRIGHT_NEIGHBOUR "add %[e], %[e], #2\n\t"
 #define TILEWRIGHT_BY_TABLE "ldr %[a], %[table]\n\tldr %[a], [%[a], #-4]\n\tadd %[e], %[e], %[a]\n\t"
 #define TILEWRIGHT_PLAIN_MATRICES(pixels) \
-    TILEWRIGHT_PLAIN_MATRIX(pixels, _paired, SCALED, 16, codes[1], NEIGHBOUR) \
-    TILEWRIGHT_PLAIN_MATRIX(pixels, _paired_sparse, SCALED, 20, codes[1], BY_TABLE) \
-    TILEWRIGHT_PLAIN_MATRIX(pixels, _paired_twice, ROUNDED, 24, stride, NEIGHBOUR) \
-    TILEWRIGHT_PLAIN_MATRIX(pixels, _paired_sparse_twice, ROUNDED, 28, stride, BY_TABLE)
+    TILEWRIGHT_PLAIN_MATRIX(pixels, _paired, SCALED, SIGNED, 16, codes[1], NEIGHBOUR) \
+    TILEWRIGHT_PLAIN_MATRIX(pixels, _paired_positive, SCALED, POSITIVE, 16, codes[1], NEIGHBOUR) \
+    TILEWRIGHT_PLAIN_MATRIX(pixels, _paired_unsigned, SCALED, UNSIGNED, 16, codes[1], NEIGHBOUR) \
+    TILEWRIGHT_PLAIN_MATRIX(pixels, _paired_sparse, SCALED, SIGNED, 20, codes[1], BY_TABLE) \
+    TILEWRIGHT_PLAIN_MATRIX(pixels, _paired_twice, ROUNDED, SIGNED, 24, stride, NEIGHBOUR) \
+    TILEWRIGHT_PLAIN_MATRIX(pixels, _paired_sparse_twice, ROUNDED, SIGNED, 28, stride, BY_TABLE)
 #endif
 
 #define TILEWRIGHT_MATRICES(pixels) \

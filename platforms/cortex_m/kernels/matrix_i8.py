@@ -21,6 +21,8 @@ TYPES = "qi8|qu8, qi8|qu8|qi4|qu4, i32? -> qi8|qu8"
 ORDER = (0, 2, 1, 3)
 """Order of four inputs in two words of halves, as one sxtb16 and one with a rotation give them."""
 
+SATURATED = {(-128, 127): "_paired", (0, 127): "_paired_positive", (0, 255): "_paired_unsigned"}
+"""Limits of codes that one instruction keeps, and the form of the matrix core that has it."""
 COST = {1: 5.0, 2: 7.0, 3: 10.0, 4: 12.0}
 """Instructions of one step of the matrix core, by pixels."""
 
@@ -279,7 +281,7 @@ def codes_of(call: Call, channels: Channels, uniform: bool = False) -> Codes:
         return Codes("_paired_uniform", 1)
     if plain and leaves_pairs_out(channels):
         return Codes("_paired_sparse", 0)
-    return Codes("_paired" if plain else "_paired_limited", 2)
+    return Codes(SATURATED.get((fixed.low, fixed.high), "_paired_limited"), 2)
 
 
 def leaves_pairs_out(channels: Channels) -> bool:
