@@ -76,6 +76,14 @@ def test_powers_of_e_in_fours(count: int, tmp_path: Path) -> None:
     assert run(model, {"x": given}, SCALAR, tmp_path, ("FunctionsFpu",), atol=2e-33) == {"FunctionsFpu"}
 
 
+@pytest.mark.parametrize("count", [1613, 3])
+def test_linear_units_of_an_exponential_in_fours(count: int, tmp_path: Path) -> None:
+    nodes = [node("Elu", "x", "elu", "elu"), node("Elu", "x", "deep", "deep", alpha=-2.5)]
+    nodes += [node("Selu", "x", "selu", "selu"), node("Selu", "x", "own", "own", alpha=0.3, gamma=1.7)]
+    model = onnx_model(nodes, {"x": [count]}, ["elu", "deep", "selu", "own"], opset=22)
+    assert run(model, {"x": values(count)}, SCALAR, tmp_path, ("FunctionsFpu",), rtol=4.5e-7) == {"FunctionsFpu"}
+
+
 def test_a_scaled_swish_stays_with_the_portable_kernel(tmp_path: Path) -> None:
     model = onnx_model([node("Swish", "x", "y", "swish", alpha=1.5)], {"x": [37]}, ["y"], opset=24)
     assert run(model, {"x": values(37)}, SCALAR, tmp_path, ("FunctionsFpu",)) == {"FunctionsF32"}

@@ -1,7 +1,7 @@
 /* Functions of floats on cores with a single-precision unit, four values a turn: constants are loaded several at a time into
  * the registers in which their sums grow. It brings tilewright_fpu_sigmoid, tilewright_fpu_swish, tilewright_fpu_tanh,
- * tilewright_fpu_erf, tilewright_fpu_gelu, tilewright_fpu_gelu_tanh, tilewright_fpu_exp, tilewright_fpu_mish and
- * tilewright_fpu_softplus. */
+ * tilewright_fpu_erf, tilewright_fpu_gelu, tilewright_fpu_gelu_tanh, tilewright_fpu_exp, tilewright_fpu_mish,
+ * tilewright_fpu_softplus and tilewright_fpu_elu. */
 #include <math.h>
 
 #if !defined(__ARM_FP)
@@ -17,6 +17,7 @@
 #define TILEWRIGHT_FPU_EXP 6
 #define TILEWRIGHT_FPU_MISH 7
 #define TILEWRIGHT_FPU_SOFTPLUS 8
+#define TILEWRIGHT_FPU_ELU 9
 
 /* Two values side by side: what stands in `to` is increased by `from` times the variable. */
 #define TILEWRIGHT_FPU_STEP(to0, to1, from0, from1, by0, by1) \
@@ -49,16 +50,18 @@
     TILEWRIGHT_FPU_BOTH("vmul", "6", "7", x0, x1, x0, x1) TILEWRIGHT_FPU_BOTH("vmul", "6", "7", "6", "7", "29", "29") \
     TILEWRIGHT_FPU_BOTH("vadd", "6", "7", "6", "7", "30", "30") TILEWRIGHT_FPU_BOTH("vmul", "6", "7", "6", "7", x0, x1) \
     TILEWRIGHT_FPU_TANH_OF("6", "7") TILEWRIGHT_FPU_HALVED(x0, x1, "6", "7")
-/* s21 and s22 times s8 and s9 become a power of e: s8 and s9 its exponent, s4 and s5 how often log 2 is taken off, x what is
- * left. The numbers are there. */
-#define TILEWRIGHT_FPU_POWER_OF(x0, x1) \
+/* s19 and s20 become what s8 and s9, the exponent of a power of e, are multiplied by, less one and by what is left of x; s4 and
+ * s5 are how often log 2 is taken off. The numbers are there. */
+#define TILEWRIGHT_FPU_LOST_OF(x0, x1) \
     TILEWRIGHT_FPU_STEP("8", "9", x0, x1, "29", "29") \
     TILEWRIGHT_FPU_BOTH("vsub", "4", "5", "8", "9", "28", "28") "vmov r4, r5, s8, s9\n\t" \
     TILEWRIGHT_FPU_STEP(x0, x1, "4", "5", "30", "30") TILEWRIGHT_FPU_STEP(x0, x1, "4", "5", "31", "31") \
     "lsl r4, r4, #23\n\tlsl r5, r5, #23\n\tvmov s8, s9, r4, r5\n\t" \
     TILEWRIGHT_FPU_STEP("11", "12", "10", "10", x0, x1) TILEWRIGHT_FPU_STEP("13", "14", "11", "12", x0, x1) \
     TILEWRIGHT_FPU_STEP("15", "16", "13", "14", x0, x1) TILEWRIGHT_FPU_STEP("17", "18", "15", "16", x0, x1) \
-    TILEWRIGHT_FPU_STEP("19", "20", "17", "18", x0, x1) TILEWRIGHT_FPU_STEP("21", "22", "19", "20", x0, x1)
+    TILEWRIGHT_FPU_STEP("19", "20", "17", "18", x0, x1)
+/* s21 and s22 times s8 and s9 become a power of e. */
+#define TILEWRIGHT_FPU_POWER_OF(x0, x1) TILEWRIGHT_FPU_LOST_OF(x0, x1) TILEWRIGHT_FPU_STEP("21", "22", "19", "20", x0, x1)
 #define TILEWRIGHT_FPU_EXP_OF(to0, to1, x0, x1) \
     "vldmia %[numbers], {s8-s22}\n\t" TILEWRIGHT_FPU_POWER_OF(x0, x1) TILEWRIGHT_FPU_BOTH("vmul", to0, to1, "21", "22", "8", "9")
 /* `over` / (1 + exp(-x)). */
@@ -71,6 +74,14 @@
     TILEWRIGHT_FPU_BOTH("vadd", "4", "5", "21", "22", "27", "27") TILEWRIGHT_FPU_BOTH("vmul", "21", "22", "21", "22", "4", "5") \
     TILEWRIGHT_FPU_BOTH("vadd", "4", "5", "21", "22", "27", "27") TILEWRIGHT_FPU_BOTH("vmul", "21", "22", "21", "22", "6", "7") \
     TILEWRIGHT_FPU_BOTH("vdiv", x0, x1, "21", "22", "4", "5")
+/* (x + |x|) times half the slope, and the depth times exp((x - |x|) / 2) - 1, which is a power of two less one and that by
+ * what s19 and s20 say; x is kept in s6 and s7. */
+#define TILEWRIGHT_FPU_ELU_OF(x0, x1) \
+    "vabs.f32 s6, s" x0 "\n\tvabs.f32 s7, s" x1 "\n\tvldmia %[numbers], {s8-s22}\n\t" \
+    TILEWRIGHT_FPU_BOTH("vadd", "23", "24", x0, x1, "6", "7") TILEWRIGHT_FPU_BOTH("vsub", x0, x1, x0, x1, "6", "7") \
+    TILEWRIGHT_FPU_LOST_OF(x0, x1) TILEWRIGHT_FPU_BOTH("vmul", "19", "20", "19", "20", x0, x1) \
+    TILEWRIGHT_FPU_BOTH("vsub", "21", "22", "8", "9", "21", "22") TILEWRIGHT_FPU_STEP("21", "22", "19", "20", "8", "9") \
+    TILEWRIGHT_FPU_BOTH("vmul", x0, x1, "23", "24", "26", "26") TILEWRIGHT_FPU_STEP(x0, x1, "21", "22", "27", "27")
 /* (x + |x|) / 2 + log(1 + u) where u = exp(-|x|), the logarithm by a quotient of powers of u. */
 #define TILEWRIGHT_FPU_SOFTPLUS_OF(x0, x1) \
     "vabs.f32 s6, s" x0 "\n\tvabs.f32 s7, s" x1 "\n\t" TILEWRIGHT_FPU_BOTH("vadd", x0, x1, x0, x1, "6", "7") \
@@ -146,6 +157,11 @@ static inline __attribute__((always_inline)) uint32_t tilewright_fpu_blocks(
             TILEWRIGHT_FPU_SOFTPLUS_OF("0", "1") TILEWRIGHT_FPU_SOFTPLUS_OF("2", "3")
             TILEWRIGHT_FPU_BLOCK_ENDS TILEWRIGHT_FPU_OPERANDS);
         break;
+    case TILEWRIGHT_FPU_ELU:
+        __asm__ volatile("vldmia %[numbers]!, {s26-s31}\n\t" TILEWRIGHT_FPU_EACH_BLOCK
+            TILEWRIGHT_FPU_ELU_OF("0", "1") TILEWRIGHT_FPU_ELU_OF("2", "3")
+            TILEWRIGHT_FPU_BLOCK_ENDS TILEWRIGHT_FPU_OPERANDS);
+        break;
     default:
         __asm__ volatile("vldmia %[numbers]!, {s29-s31}\n\t" TILEWRIGHT_FPU_EACH_BLOCK
             TILEWRIGHT_FPU_GELU_TANH_OF("0", "1") TILEWRIGHT_FPU_GELU_TANH_OF("2", "3")
@@ -156,7 +172,8 @@ static inline __attribute__((always_inline)) uint32_t tilewright_fpu_blocks(
 }
 
 /* One value that reaches the limit or is no number; `half` is the function of its half where that does not reach it. */
-static inline __attribute__((always_inline)) float tilewright_fpu_end(int function, float a, float half, float limit)
+static inline __attribute__((always_inline)) float tilewright_fpu_end(
+    int function, float a, float half, float limit, const float *numbers)
 {
     const bool far = !(fabsf(a) < 2.0f * limit);
     const float below = function == TILEWRIGHT_FPU_TANH || function == TILEWRIGHT_FPU_ERF ? -1.0f : 0.0f;
@@ -164,6 +181,8 @@ static inline __attribute__((always_inline)) float tilewright_fpu_end(int functi
     float value = a * share;
     if (function == TILEWRIGHT_FPU_SIGMOID || below != 0.0f) {
         value = share;
+    } else if (function == TILEWRIGHT_FPU_ELU) {
+        value = a < 0.0f ? -numbers[1] : 2.0f * numbers[0] * a;
     } else if (function == TILEWRIGHT_FPU_EXP) {
         value = !far ? half * half : a > 0.0f ? HUGE_VALF : share;
     } else if (function == TILEWRIGHT_FPU_SOFTPLUS && !(a > 0.0f)) {
@@ -188,7 +207,7 @@ static inline __attribute__((always_inline)) void tilewright_fpu_copied(
     }
     (void)tilewright_fpu_blocks(function, given, found, 1, 0xFFFFFFFFu, numbers);
     for (int i = 0; i < 4 && i < count; i++) {
-        y[i] = fabsf(x[i]) < limit ? found[i] : tilewright_fpu_end(function, x[i], found[i], limit);
+        y[i] = fabsf(x[i]) < limit ? found[i] : tilewright_fpu_end(function, x[i], found[i], limit, numbers);
     }
 }
 
@@ -294,6 +313,18 @@ TILEWRIGHT_FLOAT void tilewright_fpu_mish(const float *x, float *y, int count)
 {
     static const float numbers[20] = {2.0f, TILEWRIGHT_FPU_RAISED};
     tilewright_fpu_function(TILEWRIGHT_FPU_MISH, x, y, count, 40.0f, numbers);
+}
+
+/* Half the slope above zero and the depth below; then exp of halves, whose coefficients have powers of a half in them. */
+#define TILEWRIGHT_FPU_ELU_NUMBERS(half_slope, depth) \
+    {(half_slope), (depth), 12583039.0f, 0.7213475205f, -1.38671875f, 4.24388880e-4f, 12583039.0f, 12583039.0f, \
+        2.1691428628400899e-05f, 0.00026145461015403271f, 0.00026145461015403271f, 0.0026042000390589237f, \
+        0.0026042000390589237f, 0.020833179354667664f, 0.020833179354667664f, 0.12499999254941940f, 0.12499999254941940f, \
+        0.5f, 0.5f, 1.0f, 1.0f}
+
+TILEWRIGHT_FLOAT void tilewright_fpu_elu(const float *x, float *y, int count, const float *numbers)
+{
+    tilewright_fpu_function(TILEWRIGHT_FPU_ELU, x, y, count, 87.0f, numbers);
 }
 
 /* log(1 + u) = u * numerator / denominator within 1.9e-8 of itself for u up to 1. */

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.platform import Call, KernelMethods, Needs, Operands
+from tilewright.numerics import literal
+from tilewright.platform import Call, DType, KernelMethods, Needs, Operands
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels.blocks_f32 import REGISTERS
 from tilewright.platforms.generic.kernels.functions_f32 import FunctionsF32
@@ -12,21 +13,22 @@ from tilewright.platforms.generic.kernels.functions_f32 import FunctionsF32
 PORTABLE = FunctionsF32()
 INSTRUCTIONS = {
     "sigmoid": 17.6, "swish": 18.1, "tanh": 14.6, "erf": 18.3, "gelu": 19.6, "gelu_tanh": 20.6, "exp": 16.6,
-    "mish": 22.1, "softplus": 28.6,
+    "mish": 22.1, "softplus": 28.6, "elu": 23.2, "selu": 23.2,
 }  # fmt: skip
 """Of an element, by the names of `tilewright.ops.index.body`."""
 
 
 @dataclass(frozen=True)
 class FunctionContext:
-    """How many elements, and the function's name."""
+    """How many elements, the function's name, and of Elu and Selu half the slope above zero and the depth below, C."""
 
     elements: int
     function: str
+    ends: tuple[str, ...]
 
 
 @PLATFORM.kernel(
-    "Sigmoid", "Swish", "Tanh", "Erf", "Gelu", "Exp", "Mish", "Softplus", types="f32 -> f32",
+    "Sigmoid", "Swish", "Tanh", "Erf", "Gelu", "Exp", "Mish", "Softplus", "Elu", "Selu", types="f32 -> f32",
     template="functions_fpu.c.mako", layout=("axes", "same"), sources=[REGISTERS, "functions_fpu.h"], numerics="1e-6",
     preference=20, requires=Needs(has=("fpu",)),
 )  # fmt: skip
@@ -54,5 +56,9 @@ class FunctionsFpu(KernelMethods):
         return INSTRUCTIONS[call.nests[0].body.name]
 
     def context(self, operands: Operands) -> FunctionContext:
-        """The number of elements and the function's name."""
-        return FunctionContext(operands.call.outputs[0].elements, operands.call.nests[0].body.name)
+        """The number of elements, the function's name and its ends."""
+        body, ends = operands.call.nests[0].body, tuple[str, ...]()
+        if body.name in ("elu", "selu"):
+            depth, slope = (*map(float, body.parameters), 1.0)[:2]
+            ends = literal(DType.F32, 0.5 * slope), literal(DType.F32, depth * slope)
+        return FunctionContext(operands.call.outputs[0].elements, body.name, ends)
