@@ -227,14 +227,17 @@ typedef struct {
     int32_t shift;
 } tilewright_frame;
 
-#define TILEWRIGHT_SIGNED(sum) "ssat %[" sum "], #8, %[" sum "]\n\t"
-#define TILEWRIGHT_UNSIGNED(sum) "usat %[" sum "], #8, %[" sum "]\n\t"
-#define TILEWRIGHT_POSITIVE(sum) "usat %[" sum "], #7, %[" sum "]\n\t"
+#define TILEWRIGHT_KEEPS_SIGNED "ssat"
+#define TILEWRIGHT_KEEPS_UNSIGNED "usat"
+#define TILEWRIGHT_KEEPS_POSITIVE "usat"
+#define TILEWRIGHT_BITS_SIGNED ", #8, "
+#define TILEWRIGHT_BITS_UNSIGNED ", #8, "
+#define TILEWRIGHT_BITS_POSITIVE ", #7, "
 #define TILEWRIGHT_TO_CODES(kept, first, second) \
     "sub %[" second "], %[" second "], %[" first "]\n\tsmmla %[" first "], %[" first "], %[q], %[a]\n\t" \
     "asr %[" second "], %[" second "], #8\n\tsmmla %[" second "], %[" second "], %[x], %[a]\n\t" \
-    "asr %[" first "], %[" first "], %[b]\n\t" TILEWRIGHT_##kept(first) \
-    "asr %[" second "], %[" second "], %[b]\n\t" TILEWRIGHT_##kept(second) \
+    "asr %[" first "], %[" first "], %[b]\n\t" TILEWRIGHT_KEEPS_##kept " %[" first "]" TILEWRIGHT_BITS_##kept "%[" first "]\n\t" \
+    "asr %[" second "], %[" second "], %[b]\n\t" TILEWRIGHT_KEEPS_##kept " %[" second "]" TILEWRIGHT_BITS_##kept "%[" second "]\n\t" \
     "strb %[" first "], [%[e]]\n\tstrb %[" second "], [%[e], #1]\n\t"
 #define TILEWRIGHT_NEXT_TO_CODES(kept, first, second) "add %[e], %[e], %[s0]\n\t" TILEWRIGHT_TO_CODES(kept, first, second)
 #define TILEWRIGHT_COPY(number) "mov %[s" #number "], %[s0]\n\tmov %[t" #number "], %[t0]\n\t"

@@ -94,7 +94,7 @@ class TransposedFpu(KernelMethods):
             columns, taps = -(-outputs // WIDTH), len(rows.taps) * len(across.taps)
             one = ConvWork(block_inputs=columns * inputs, blocks=columns, inputs=inputs, taps=taps)
             if alone:
-                total += groups * rows.count * -(-across.count // 4) * (12.0 * inputs + 60.0 * taps + 60.0)
+                total += groups * rows.count * -(-across.count // 4) * (6.0 * inputs + 30.0 * taps + 90.0)
                 continue
             total += groups * rows.count * -(-across.count // 4) * one.priced(PRICES)
         return total

@@ -20,13 +20,25 @@ TILEWRIGHT_FLOAT void ${f.name}_phase(const float *x, const float *w, const floa
 % endif
             for (int down = 0; down < p->taps_down; down++) {
                 const int ih = row + p->top + ${times("down", h.dilation)};
+                const bool inside = ih >= 0 && ih < ${h.size};
                 for (int across = 0; across < p->taps_across; across++) {
                     const float *taps[4];
-                    for (int j = 0; j < 4; j++) {
-                        const int iw = at + (j < pixels ? j : pixels - 1) + p->left + ${times("across", w.dilation)};
-                        taps[j] = pad;
-                        if (ih >= 0 && ih < ${h.size} && iw >= 0 && iw < ${w.size}) {
-                            taps[j] = x + (ih * ${w.size} + iw) * ${k.channels};
+                    const int left = at + p->left + ${times("across", w.dilation)};
+% if w.size > 3:
+                    if (pixels == 4 && inside && left >= 0 && left < ${w.size - 3}) {
+                        taps[0] = x + (ih * ${w.size} + left) * ${k.channels};
+                        taps[1] = taps[0] + ${k.channels};
+                        taps[2] = taps[1] + ${k.channels};
+                        taps[3] = taps[2] + ${k.channels};
+                    } else
+% endif
+                    {
+                        for (int j = 0; j < 4; j++) {
+                            const int iw = left + (j < pixels ? j : pixels - 1);
+                            taps[j] = pad;
+                            if (inside && iw >= 0 && iw < ${w.size}) {
+                                taps[j] = x + (ih * ${w.size} + iw) * ${k.channels};
+                            }
                         }
                     }
 % if k.width > 1:
