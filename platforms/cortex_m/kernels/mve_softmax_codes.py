@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilewright.numerics import softmax_form
+from tilewright.numerics import softmax_axis, softmax_form
 from tilewright.platform import Call, Constant, DType, KernelMethods, Needs, Operands
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels import softmax_i8 as portable
@@ -14,6 +14,8 @@ from tilewright.platforms.generic.kernels.softmax_i8 import SoftmaxI8, SoftmaxI8
 
 PORTABLE = SoftmaxI8()
 SOFTMAX = "../../generic/kernels/softmax.h"
+LANES = 4
+"""A line of so many codes is one vector."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,8 @@ class SoftmaxCodesMve(KernelMethods):
         """Exact codes, and quotients of 32 bits; lines of more than a few codes."""
         if (why := portable.refusal(call)) is not None:
             return why
-        return "SoftmaxFewI8 takes fewer instructions for lines of so few codes" if is_few(call) else None
+        few = is_few(call) and call.shape(0)[softmax_axis(call)] != LANES
+        return "SoftmaxFewI8 takes fewer instructions for lines of so few codes" if few else None
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """The exponential of every difference of codes, the farthest first."""

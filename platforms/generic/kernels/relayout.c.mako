@@ -3,11 +3,13 @@ ${f.storage} void ${f.name}(${f.parameters})
 % if k.contiguous:
     (void)memcpy(y, x, ${k.elements} * sizeof *y);
 % else:
-% for depth, digit in enumerate(k.loops):
+% for depth, digit in enumerate(k.counted):
     ${"    " * depth}for (int i${depth} = 0; i${depth} < ${digit.extent}; i${depth}++) {
 % endfor
-    ${"    " * len(k.loops)}y[${k.target}] = x[${k.source}];
-% for depth in reversed(range(len(k.loops))):
+% for target, source in k.moves:
+    ${"    " * len(k.counted)}y[${target}] = x[${source}];
+% endfor
+% for depth in reversed(range(len(k.counted))):
     ${"    " * depth}}
 % endfor
 % endif

@@ -5,10 +5,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 from tilewright.numerics import times
 from tilewright.platform import Constant, KernelMethods, Layout, Operands, Shape
 from tilewright.platforms.generic.platform import PLATFORM
+
+MOST_MOVES = 4
+"""Turns of an innermost loop that are written out, as those over the colours of an image."""
 
 
 @dataclass(frozen=True)
@@ -22,13 +26,16 @@ class Loop:
 
 @dataclass(frozen=True)
 class RelayoutContext:
-    """Loops outermost first, in the order of the target's memory."""
+    """Loops outermost first, in the order of the target's memory, and the place of their turn on either side; those
+    that stay loops, and the places in target and source that an innermost turn moves between."""
 
     elements: int
     contiguous: bool
     loops: tuple[Loop, ...]
     source: str
     target: str
+    counted: tuple[Loop, ...]
+    moves: tuple[tuple[str, str], ...]
 
 
 @PLATFORM.kernel("Relayout", types="* -> *", layout="any", template="relayout.c.mako")
@@ -49,13 +56,26 @@ class Relayout(KernelMethods):
             source = Layout.default(x.shape)
         some = x.shape != y.shape
         loops = _axes(x.shape, y.shape, source, target) if some else _loops(source, target) if source != target else ()
+        last = loops[-1] if len(loops) > 1 and loops[-1].extent <= MOST_MOVES else Loop(1, 0, 0)
+        counted = loops[: len(loops) - (last.extent > 1)]
         return RelayoutContext(
             elements=x.elements,
             contiguous=source == target and not some,
             loops=loops,
-            source=" + ".join(times(f"i{n}", p.source) for n, p in enumerate(loops)) or "0",
-            target=" + ".join(times(f"i{n}", p.target) for n, p in enumerate(loops)) or "0",
+            source=_place(loops, "source", 0),
+            target=_place(loops, "target", 0),
+            counted=counted,
+            moves=tuple(
+                (_place(counted, "target", n * last.target), _place(counted, "source", n * last.source))
+                for n in range(last.extent)
+            ),
         )
+
+
+def _place(loops: tuple[Loop, ...], side: Literal["source", "target"], offset: int) -> str:
+    """C of an element's place so far behind the one of the loops' counters."""
+    terms = [times(f"i{n}", loop.source if side == "source" else loop.target) for n, loop in enumerate(loops)]
+    return " + ".join([*terms, *([str(offset)] if offset or not terms else [])])
 
 
 def _loops(source: Layout, target: Layout) -> tuple[Loop, ...]:
