@@ -148,3 +148,14 @@ def test_logarithms_of_shares(tmp_path: Path) -> None:
     assert np.isnan(
         np.concatenate(_found(model, "WholeLogSoftmax", [row[None] for row in broken], tmp_path / "odd"))
     ).all()
+
+
+@pytest.mark.parametrize("op", ["Softmax", "LogSoftmax"])
+def test_rows_may_lie_along_any_axis(op: str, tmp_path: Path) -> None:
+    rows = np.random.default_rng(6).normal(0, 4, (2, 3, LENGTH)).astype(np.float32)
+    model = _model(op, rows.shape, 0.0)
+    (expected,) = _found(model, f"Whole{op}", [rows], tmp_path / "last")
+    across = _model(op, (2, LENGTH, 3), 0.0)
+    across.graph.node[0].attribute[0].i = 1
+    (found,) = _found(across, f"Whole{op}", [rows.transpose(0, 2, 1).copy()], tmp_path / "across")
+    assert np.array_equal(found.transpose(0, 2, 1), expected)

@@ -1,10 +1,10 @@
-/* The largest exponent of the finite elements of a row, 1 at least; 255 where one is infinite or no number, 0 where all
+/* The largest exponent of the finite elements of a row, `step` apart, 1 at least; 255 where one is infinite or no number, 0 where all
  * are minus infinity. */
-static inline uint32_t tilewright_softmax_top(const float *row, int length)
+static inline uint32_t tilewright_softmax_top(const float *row, int length, int step)
 {
     uint32_t top = 0;
     for (int i = 0; i < length; i++) {
-        const uint32_t bits = tilewright_whole_bits(row + i), exponent = bits >> 23 & 255u;
+        const uint32_t bits = tilewright_whole_bits(row + i * step), exponent = bits >> 23 & 255u;
         if (bits != 0xFF800000u) {
             top = exponent > top ? exponent : top;
             top = top > 1u ? top : 1u;
@@ -17,11 +17,11 @@ static inline uint32_t tilewright_softmax_top(const float *row, int length)
 #if defined(__GNUC__)
 __attribute__((unused))
 #endif
-static inline uint32_t tilewright_softmax_largest(const float *row, int length)
+static inline uint32_t tilewright_softmax_largest(const float *row, int length, int step)
 {
     uint32_t largest = 0;
     for (int i = 0; i < length; i++) {
-        const uint32_t bits = tilewright_whole_bits(row + i), place = bits >> 31 != 0u ? ~bits : bits | 0x80000000u;
+        const uint32_t bits = tilewright_whole_bits(row + i * step), place = bits >> 31 != 0u ? ~bits : bits | 0x80000000u;
         largest = place > largest ? place : largest;
     }
     return largest >> 31 != 0u ? largest & 0x7FFFFFFFu : ~largest;
@@ -41,11 +41,11 @@ static inline bool tilewright_softmax_far(uint32_t bits, uint32_t largest)
 #if defined(__GNUC__)
 __attribute__((unused))
 #endif
-static inline uint32_t tilewright_softmax_near(const float *row, int length, uint32_t largest)
+static inline uint32_t tilewright_softmax_near(const float *row, int length, int step, uint32_t largest)
 {
     uint32_t top = 1;
     for (int i = 0; i < length; i++) {
-        const uint32_t bits = tilewright_whole_bits(row + i), exponent = bits >> 23 & 255u;
+        const uint32_t bits = tilewright_whole_bits(row + i * step), exponent = bits >> 23 & 255u;
         if (bits != 0xFF800000u && !tilewright_softmax_far(bits, largest)) {
             top = exponent > top ? exponent : top;
         }

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from tilewright.numerics import softmax_axis
+from tilewright.numerics import softmax_axis, times
 from tilewright.platform import Call, KernelMethods, Needs, Operands
-from tilewright.platforms.generic.kernels.elements import empty
+from tilewright.platforms.generic.kernels.softmax_f32 import lines_refused
+from tilewright.platforms.generic.kernels.softmax_i8 import Line, lines_of, strides
 from tilewright.platforms.generic.platform import PLATFORM
 
 
 @dataclass(frozen=True)
 class WholeSoftmaxContext:
-    """Rows of `length` elements; the loop runs from `first` to `end`, C both; `log` takes logarithms of shares."""
+    """Rows of `length` elements, `step` apart; the loop runs from `first` to `end`, and `start` is the first element of
+    `row`, C all three; `log` takes logarithms of shares."""
 
     first: str
     end: str
     length: int
+    start: str
+    step: int = 1
     log: bool = False
 
 
@@ -25,18 +29,15 @@ LOG_SOURCES = [*SOURCES, "whole_real.h"]
 
 
 @PLATFORM.kernel(
-    "Softmax", types="f32 -> f32", template="whole_softmax.c.mako", numerics="1e-6", preference=6, sources=SOURCES,
-    requires=Needs(lacks=("fpu",)),
+    "Softmax", types="f32 -> f32", template="whole_softmax.c.mako", layout=("axes", "same"), numerics="1e-6",
+    preference=6, sources=SOURCES, requires=Needs(lacks=("fpu",)),
 )  # fmt: skip
 class WholeSoftmax(KernelMethods):
-    """Rows as whole numbers of one exponent, a polynomial for each power of 2, one reciprocal a row."""
+    """Rows along any axis as whole numbers of one exponent, a polynomial for each power of 2, one reciprocal a row."""
 
     def accepts(self, call: Call) -> str | None:
-        """The last axis, or one before axes of one element."""
-        shape = call.shape(0)
-        if any(size != 1 for size in shape[softmax_axis(call) + 1 :]):
-            return "more than the last axis stands behind what is summed"
-        return "the result is limited" if call.node.clamp is not None else empty(call)
+        """Elements to work on, and no activation behind."""
+        return lines_refused(call)
 
     def in_place(self, call: Call) -> tuple[tuple[int, int], ...]:
         """A row's elements are read one by one when they become whole numbers in their place."""
@@ -47,14 +48,17 @@ class WholeSoftmax(KernelMethods):
         return 95.0 * call.tensor(0).elements
 
     def context(self, operands: Operands) -> WholeSoftmaxContext:
-        """Extents."""
-        length = operands.call.shape(0)[softmax_axis(operands.call)]
-        return WholeSoftmaxContext("0", str(operands.call.tensor(0).elements // length), length)
+        """Where rows lie."""
+        call = operands.call
+        axis, shape = softmax_axis(call), call.shape(0)
+        x = strides(operands, call.tensor(0).name, shape)
+        lines, rows = lines_of(shape, axis, x, x), call.tensor(0).elements // shape[axis]
+        return WholeSoftmaxContext("0", str(rows), shape[axis], _start(lines, rows), x[axis])
 
 
 @PLATFORM.kernel(
-    "LogSoftmax", types="f32 -> f32", template="whole_softmax.c.mako", numerics="1e-5", preference=6,
-    sources=LOG_SOURCES, requires=Needs(lacks=("fpu",)),
+    "LogSoftmax", types="f32 -> f32", template="whole_softmax.c.mako", layout=("axes", "same"), numerics="1e-5",
+    preference=6, sources=LOG_SOURCES, requires=Needs(lacks=("fpu",)),
 )  # fmt: skip
 class WholeLogSoftmax(KernelMethods):
     """Differences and powers of 2 as whole numbers, one logarithm a row."""
@@ -75,6 +79,16 @@ class WholeLogSoftmax(KernelMethods):
     def context(self, operands: Operands) -> WholeSoftmaxContext:
         """Extents."""
         return replace(SOFTMAX.context(operands), log=True)
+
+
+def _start(lines: tuple[Line, ...], rows: int) -> str:
+    """C of the first element of `row`."""
+    terms = []
+    for line in lines:
+        rows //= line.count
+        place = f"(row / {rows})" if rows > 1 else "row"
+        terms.append(times(place if line is lines[0] else f"({place} % {line.count})", line.x))
+    return " + ".join(terms) or "0"
 
 
 SOFTMAX = WholeSoftmax()

@@ -30,7 +30,9 @@ class TiledWholeSoftmax(TiledKernelMethods):
     gives_way = True
 
     def accepts(self, call: Call) -> str | None:
-        """What the portable kernel accepts."""
+        """What the portable kernel accepts, along the last axis or one before axes of one element."""
+        if any(size != 1 for size in call.shape(0)[softmax_axis(call) + 1 :]):
+            return "more than the last axis stands behind what is summed"
         return PORTABLE.accepts(call)
 
     def rules(self, call: Call) -> list[Rule]:
