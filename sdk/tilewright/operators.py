@@ -43,6 +43,7 @@ from tilewright.ops.put import put_axis
 from tilewright.ops.recurrent import Activation as RecurrentActivation
 from tilewright.ops.recurrent import Cell as RecurrentCell
 from tilewright.ops.recurrent import cell as recurrent_cell
+from tilewright.ops.reduce import reduced_axes
 from tilewright.ops.registry import all_operators, names_with
 from tilewright.ops.resize import folded as folded_taps
 from tilewright.ops.resize import resizing
@@ -119,6 +120,7 @@ __all__ = [
     "product_term",
     "put_axis",
     "recurrent_cell",
+    "reduced_axes",
     "relayout_nest",
     "remembered",
     "resizing",

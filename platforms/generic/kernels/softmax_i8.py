@@ -85,8 +85,13 @@ def quotient_of(form: SoftmaxForm) -> Quotient:
 
 def lines_of(shape: Shape, axis: int, x: tuple[int, ...], y: tuple[int, ...]) -> tuple[Line, ...]:
     """Loops over all axes but one; neighbours that lie evenly are one loop."""
+    return lines_over(shape, tuple(at for at in range(len(shape)) if at != axis), x, y)
+
+
+def lines_over(shape: Shape, axes: tuple[int, ...], x: tuple[int, ...], y: tuple[int, ...]) -> tuple[Line, ...]:
+    """Loops over some axes; neighbours that lie evenly are one loop."""
     lines: list[Line] = []
-    for size, *steps in (part for at, part in enumerate(zip(shape, x, y, strict=True)) if at != axis):
+    for size, *steps in ((shape[axis], x[axis], y[axis]) for axis in axes):
         if size == 1:
             continue
         line = Line(size, *steps)

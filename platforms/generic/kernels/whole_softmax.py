@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from tilewright.numerics import softmax_axis, times
+from tilewright.numerics import softmax_axis
 from tilewright.platform import Call, KernelMethods, Needs, Operands
 from tilewright.platforms.generic.kernels.softmax_f32 import lines_refused
-from tilewright.platforms.generic.kernels.softmax_i8 import Line, lines_of, strides
+from tilewright.platforms.generic.kernels.softmax_i8 import lines_of, strides
+from tilewright.platforms.generic.kernels.whole_sums import row_start
 from tilewright.platforms.generic.platform import PLATFORM
 
 
@@ -53,7 +54,8 @@ class WholeSoftmax(KernelMethods):
         axis, shape = softmax_axis(call), call.shape(0)
         x = strides(operands, call.tensor(0).name, shape)
         lines, rows = lines_of(shape, axis, x, x), call.tensor(0).elements // shape[axis]
-        return WholeSoftmaxContext("0", str(rows), shape[axis], _start(lines, rows), x[axis])
+        start = row_start([(one.count, one.x) for one in lines])
+        return WholeSoftmaxContext("0", str(rows), shape[axis], start, x[axis])
 
 
 @PLATFORM.kernel(
@@ -79,16 +81,6 @@ class WholeLogSoftmax(KernelMethods):
     def context(self, operands: Operands) -> WholeSoftmaxContext:
         """Extents."""
         return replace(SOFTMAX.context(operands), log=True)
-
-
-def _start(lines: tuple[Line, ...], rows: int) -> str:
-    """C of the first element of `row`."""
-    terms = []
-    for line in lines:
-        rows //= line.count
-        place = f"(row / {rows})" if rows > 1 else "row"
-        terms.append(times(place if line is lines[0] else f"({place} % {line.count})", line.x))
-    return " + ".join(terms) or "0"
 
 
 SOFTMAX = WholeSoftmax()
