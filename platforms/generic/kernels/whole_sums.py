@@ -78,8 +78,8 @@ class WholeSums(KernelMethods):
         call = operands.call
         shape, y, axes = call.shape(0), call.outputs[0], _axes(call)
         x_steps, y_steps = strides(operands, call.tensor(0).name, shape), _result_steps(operands, shape, axes)
-        kept = tuple(axis for axis in range(len(shape)) if axis not in axes)
-        rows, added = (lines_over(shape, chosen, x_steps, y_steps) for chosen in (kept, axes))
+        outer = tuple(axis for axis in range(len(shape)) if axis not in axes)
+        rows, added = (lines_over(shape, chosen, x_steps, y_steps) for chosen in (outer, axes))
         squares = call.node.op in ("ReduceL2", "ReduceSumSquare")
         lowest, highest = SQUARES if squares else SUMS
         return WholeSumsContext(

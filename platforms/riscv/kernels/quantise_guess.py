@@ -46,8 +46,8 @@ class QuantiseGuess(KernelMethods):
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """The smallest float of every code, of which the first has none."""
-        found = steps(operands.call)
-        return (replace(found, values=np.append(np.int32(LOWEST), found.values)),)
+        portable = steps(operands.call)
+        return (replace(portable, values=np.append(np.int32(LOWEST), portable.values)),)
 
     def overlap(self, operands: Operands) -> tuple[tuple[int, int, int], ...]:
         """Codes may alias anything: each is written after its float was read."""
