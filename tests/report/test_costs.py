@@ -108,7 +108,7 @@ def test_what_was_counted_overrules_the_estimate() -> None:
 def test_floats_without_an_fpu_are_slow() -> None:
     told = slow_lines(report_of("odd_transformer", "qemu_rv32imc"))
     assert told == [
-        "SLOW: layers 5, 11, 16: about 5x the same on a core with an FPU: "
+        "SLOW: layers 9, 14: about 5x the same on a core with an FPU: "
         "the core has no 'fpu' among its capabilities, floats are computed in software"
     ]
     assert not slow_lines(report_of("odd_transformer", "qemu_mps2_an386"))
