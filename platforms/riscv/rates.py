@@ -14,7 +14,7 @@ RATES = {
     "ConvI8": Rate(5.5), "DepthwiseI8": Rate(8.0), "SumCodes": Rate(11.0), "TransposedSumCodes": Rate(12.0),
     "PairCodes": Rate(15.0, OTHERS), "RealCodes": Rate(1000.0), "TableCodes": Rate(4.0), "MoveCodes": Rate(8.0),
     "BorderCodes": Rate(80.0), "ResizeCodes": Rate(90.0), "SoftmaxI8": Rate(27.0), "QuantiseSteps": Rate(55.0),
-    "QuantiseGuess": Rate(38.0), "WholeMul": Rate(40.0),
+    "QuantiseGuess": Rate(38.0), "WholeMul": Rate(40.0), "DequantiseWhole": Rate(31.0),
     "Relayout": Rate(5.0),
     "QuotientCodes": Rate(20.0), "SoftmaxFewI8": Rate(20.0),
     "PackedConvDot": Rate(3.55), "PackedDenseDot": Rate(3.55), "PackedCodes": Rate(20.0),

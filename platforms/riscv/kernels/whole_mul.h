@@ -17,6 +17,10 @@ static inline float tilewright_whole_multiplied(float a, float b)
         const uint32_t bits = ((left ^ right) & 0x80000000u) + (power << 23) + kept + (rest > 128u ? 1u : 0u);
         const int32_t word = (int32_t)bits;
         tilewright_whole_store(&result, word);
+    } else if ((left << 1 == 0u && of_right != 255u) || (right << 1 == 0u && of_left != 255u)) {
+        const uint32_t sign = (left ^ right) & 0x80000000u;
+        const int32_t word = (int32_t)sign;
+        tilewright_whole_store(&result, word);
     } else {
         result = a * b;
     }
