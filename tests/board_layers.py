@@ -120,7 +120,7 @@ class Network:
     def save(self, path: Path) -> Path:
         types: dict[type, int] = {
             np.int8: TensorProto.INT8, np.uint8: TensorProto.UINT8, np.float32: TensorProto.FLOAT,
-            np.int16: TensorProto.INT16, np.uint16: TensorProto.UINT16,
+            np.int16: TensorProto.INT16, np.uint16: TensorProto.UINT16, np.int32: TensorProto.INT32,
         }  # fmt: skip
         graph = helper.make_graph(
             self.nodes, "layers",
@@ -379,22 +379,22 @@ UNROLLED_BEHIND = Layer("behind", (1, 128), (128, 8))
 
 
 def fenced(
-    layers: Sequence[Layer], board: str, work: Path, optimize: Literal["speed", "size", "balanced"] = "balanced",
-    first: Sequence[str] = (), sanitize: bool = False,
-) -> None:  # fmt: skip
+    layers: Sequence[Layer] | Network, board: str, work: Path, optimize: Literal["speed", "size", "balanced"] =
+    "balanced", first: Sequence[str] = (), sanitize: bool = False,
+) -> Compiled:  # fmt: skip
     """Run the layers, each access checked against the bytes that its layer declares; by sanitizers on the host."""
     board_or_skip(board)
-    network = Network(np.random.default_rng(2))
-    for layer in layers:
+    network = layers if isinstance(layers, Network) else Network(np.random.default_rng(2))
+    for layer in () if isinstance(layers, Network) else layers:
         network.add(layer)
     target = load_target(board)
     options = CompileOptions(optimize=optimize, allocator="greedy", disabled_passes=frozenset({"row_chains"}))
     done = compile_model(network.save(work / "layers.onnx"), options, target, pipeline=preferring(first))
-    project = work / "project"
-    project.mkdir()
+    (project := work / "project").mkdir()
     write(done, project)
     image = build(project, done.artifacts.interface, target, work / "work", trace=True, fence=True, sanitize=sanitize)
     feeds = network.feeds("random")
     ended = execute(image, [array.tobytes() for array in feeds.values()], fence=fence_map(done.placed))
     assert ended.exit_code == 0
     assert ended.outputs
+    return done

@@ -57,7 +57,8 @@ def hard_swish(*shape: int) -> onnx.ModelProto:
 
 
 def tilewright(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"PYTHONPATH": str(folder), "NO_COLOR": "1"}
+    found = filter(None, (str(folder), os.environ.get("PYTHONPATH")))
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(found), "NO_COLOR": "1"}
     command = [sys.executable, "-m", "tilewright.cli", *arguments]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 

@@ -17,6 +17,7 @@ from tilewright.conformance.boards import on_board
 from tilewright.frontend.load import load
 from tilewright.model import DType, Node, Tensor
 from tilewright.ops.coded_lstm import GATE, sigmoid, tanh
+from tilewright.ops.operator import Call
 from tilewright.ops.registry import call_of
 from tilewright.ops.relayout import DOMAIN
 from tilewright.platforms.cortex_m.kernels import coded_lstm as cortex_m
@@ -41,11 +42,15 @@ def _operands(random: np.random.Generator, inputs: int = INPUTS, hidden: int = H
     ]  # fmt: skip
 
 
-def _step(operands: list[npt.NDArray[Any]]) -> tuple[npt.NDArray[Any], ...]:
+def _call(operands: list[npt.NDArray[Any]]) -> Call:
     tensors = [Tensor(f"x{place}", DType.of(each.dtype), each.shape) for place, each in enumerate(operands)]
     constants = {place: operands[place] for place in range(3, 8)}
     made = Node("n", "CodedLstm", tuple(one.name for one in tensors), ("y", "h", "c"), {}, domain=DOMAIN)
-    call = call_of(made, tensors, (), constants)
+    return call_of(made, tensors, (), constants)
+
+
+def _step(operands: list[npt.NDArray[Any]]) -> tuple[npt.NDArray[Any], ...]:
+    call = _call(operands)
     assert call.operator is not None
     types = call.operator.infer(call)
     results = [Tensor(name, one.dtype, one.shape) for name, one in zip("yhc", types, strict=True)]
@@ -134,6 +139,14 @@ def _on(board: str, folder: Path) -> Row:
 @pytest.mark.parametrize("board", ["qemu_mps2_an386", "qemu_mps3_an547"])
 def test_boards_give_the_same_numbers(board: str, tmp_path: Path) -> None:
     assert [fault.sentence for fault in _on(board, tmp_path).faults] == []
+
+
+def test_two_weights_of_which_one_is_the_lowest_share_no_half() -> None:
+    operands = _operands(np.random.default_rng(5))
+    call = _call(operands)
+    assert cortex_m.CodedLstmDsp().accepts(call) is None
+    operands[3][0, 1, 0] = -128
+    assert "a weight lies below -127" in str(cortex_m.CodedLstmDsp().accepts(_call(operands)))
 
 
 def test_rows_that_lend_nothing_to_each_other_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

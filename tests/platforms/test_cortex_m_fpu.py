@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
-from board_layers import DEPTHWISE, Layer, check_network, kernels
+from board_layers import DEPTHWISE, Layer, Network, check_network, kernels
 from float_layers import FLOAT_DEPTHWISE, MORE_PRODUCTS, PLANES, floats
+from graphs import node
 from tilewright.platforms.cortex_m.kernels.fpu import ConvFpu
 
 HELIUM = "qemu_mps3_an547"
@@ -20,6 +22,22 @@ def test_float_convolutions_and_products(board: str, tmp_path: Path) -> None:
     conv, dense = ("ConvFloatMve", "DenseFloatMve") if board == HELIUM else ("ConvFpu", "DenseFpu")
     assert {kernel for name, kernel in taken.items() if name.startswith("conv_")} == {conv, "Relayout"}
     assert {kernel for name, kernel in taken.items() if name.startswith("dense_")} == {dense}
+
+
+@pytest.mark.parametrize(("board", "kernel"), [("qemu_mps2_an386", "QuantiseFpu"), (HELIUM, "QuantiseMve")])
+def test_floats_beyond_all_codes_have_the_last_ones(board: str, kernel: str, tmp_path: Path) -> None:
+    network = Network(np.random.default_rng(6), opset=21)
+    network.inputs["x"] = ((1, 43), np.float32)
+    network.constant("most", np.float32(2e38))
+    network.constant("s", np.float32(0.02))
+    network.nodes.append(node("Mul", "x most", "far", "far"))
+    for kind, zero in ((np.int8, 5), (np.uint8, 200), (np.int16, -9)):
+        n = kind.__name__
+        network.constant(f"{n}_z", kind(zero))
+        network.nodes.append(node("QuantizeLinear", f"far s {n}_z", f"{n}_y", n))
+        network.outputs[f"{n}_y"] = kind
+    taken = kernels(check_network(network, board, tmp_path))
+    assert {taken[name] for name in ("int8", "uint8", "int16")} == {kernel}
 
 
 def test_float_convolutions_of_planes_and_of_few_pixels(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ LINES = (
     Layer("causal_line", (1, 15, 16), (15, 1, 3), x_zero=-7, attributes={"pads": [2, 0], "group": 15}),
     Layer("causal", (1, 7, 37), (7, 1, 9), x_zero=9, attributes={"pads": [16, 0], "dilations": [2], "group": 7}),
     Layer("steps", (1, 5, 9, 14), (5, 1, 5, 3), attributes={"pads": [2, 1, 2, 1], "strides": [2, 2], "group": 5}),
+    Layer("unread", (1, 4, 11, 13), (4, 1, 2, 3), attributes={"pads": [1, 1, 0, 0], "strides": [4, 3], "group": 4}),
     Layer("wide", (1, 3, 4, 19), (3, 1, 2, 7), attributes={"pads": [0, 3, 1, 3], "strides": [1, 3], "group": 3}),
 )  # fmt: skip
 

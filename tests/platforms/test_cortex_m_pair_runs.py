@@ -16,8 +16,10 @@ FORMS = {
     "near_mul": ("Mul", (0.00427, 0.0024, 0.00168), (3, 0, 1)),
     "odd_sub": ("Sub", (0.25, 0.5, 1.0), (3, 0, 1)),
     "odd_mul": ("Mul", (0.25, 0.5, 2.0), (-5, 9, -7)),
+    "limited_add": ("Add", (0.03598, 0.06811, 0.09547), (-76, 34, -12)),
 }
-"""Operators with scales and zero points of both operands and the result."""
+"""Operators with scales and zero points of both operands and the result; limits of its own where the name says so."""
+LIMITS = (-3.0, 4.5)
 SHAPES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
     "row": ((1, 14, 3, 6), (1, 1, 3, 6)),
     "each": ((1, 14, 3, 1), (1, 14, 3, 6)),
@@ -47,7 +49,11 @@ def pairs() -> Network:
                     helper.make_node("DequantizeLinear", [f"{n}_{i}", steps[i], points[i]], [f"{n}_{i}r"])
                 )
             network.nodes.append(helper.make_node(op, [f"{n}_0r", f"{n}_1r"], [f"{n}_r"], n))
-            network.nodes.append(helper.make_node("QuantizeLinear", [f"{n}_r", steps[2], points[2]], [f"{n}_y"]))
+            last = f"{n}_r"
+            if form.startswith("limited"):
+                ends = [network.constant(f"{n}_limit{limit}", np.float32(limit)) for limit in LIMITS]
+                network.nodes.append(helper.make_node("Clip", [last, *ends], [last := f"{n}_l"]))
+            network.nodes.append(helper.make_node("QuantizeLinear", [last, steps[2], points[2]], [f"{n}_y"]))
             network.outputs[f"{n}_y"] = np.int8
     return network
 

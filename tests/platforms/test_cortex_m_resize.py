@@ -13,7 +13,7 @@ from resized_layers import Image, images
 BOARD = "qemu_mps3_an547"
 IMAGES: dict[str, Image] = {
     "twice": ((1, 4, 5, 7), [1, 1, 2, 2], "half_pixel", np.int8, (0.05, 0.05)),
-    "many": ((1, 37, 3, 4), [1, 1, 2, 2], "half_pixel", np.int8, (0.05, 0.037)),
+    "many": ((2, 37, 3, 4), [1, 1, 2, 2], "half_pixel", np.int8, (0.05, 0.037)),
     "odd": ((1, 7, 4, 3), [1, 1, 2, 4], "asymmetric", np.uint8, (0.05, 0.05)),
     "line": ((2, 18, 3, 5), [1, 1, 1, 2], "half_pixel", np.uint8, (0.05, 0.11)),
     "four": ((1, 16, 2, 3), [1, 1, 4, 4], "half_pixel", np.int8, (0.05, 0.05)),

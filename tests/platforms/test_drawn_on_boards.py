@@ -62,6 +62,7 @@ CALLS = 6
         ("pulp", "qemu_pulp", "TiledDescentVector"),
         ("pulp", "qemu_pulp", "TiledNormalisedI8"),
         ("generic", "host", "NormalisedI8"),
+        ("generic", "host", "LearntConvI8"),
     ],
 )
 def test_drawn_calls_of_a_kernel(platform: str, board: str, kernel: str, tmp_path: Path) -> None:

@@ -17,10 +17,12 @@ LAYERS = 12
 
 
 def coded_pools(seed: int, bits: int) -> Network:
-    """Drawn pools of signed and unsigned codes, whose zero point is what padding holds; a mean has another scale."""
+    """Drawn pools of signed and unsigned codes, whose zero point is what padding holds; a mean has another scale. The
+    last two are means whose sums of codes of eight bits leave sixteen."""
     network = Network(np.random.default_rng(seed), opset=21)
     kinds = (np.int8, np.uint8) if bits == 8 else (np.int16, np.uint16)
-    for number, (op, shape, attributes) in enumerate(drawn_pools(seed)[:LAYERS]):
+    wide = ("AveragePool", (1, 2, 17, 17), {"kernel_shape": (17, 17)})
+    for number, (op, shape, attributes) in enumerate([*drawn_pools(seed)[:LAYERS], wide, wide]):
         n, kind = f"pool{number}", kinds[number % 2]
         zero = kind(3) if number % 3 else kind(np.iinfo(kind).min)
         channels = 4 * shape[1] + 15 if number % 4 else shape[1]

@@ -110,6 +110,10 @@ def test_updates_at_known_indices_in_c(tmp_path: Path) -> None:
     tuples = generator.integers(-2, 2, (6, 2))
     updates = drawn(6, 9)
     layer("ScatterND", cube, tuples, updates, slices(cube, tuples, updates, "add"), reduction="add")
+    long = drawn(9000, 8)
+    tuples = np.array([[8999], [3], [8500]])
+    updates = drawn(3, 8)
+    layer("ScatterND", long, tuples, updates, slices(long, tuples, updates, "none"))
     path = tmp_path / "scatter.onnx"
     outputs = [f"y{n}" for n in range(len(nodes))]
     onnx.save(onnx_model(nodes, inputs, outputs, constants, opset=18), path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,6 +23,9 @@ SHAPES = {
     "few_bytes": ((6, 5), (5, 18)),
     "few_ties": ((5, 8), (8, 9)),
     "sixteen_of_eight": ((2, 16, 8), (2, 8, 16)),
+    "vector_bytes": ((3, 16), (16, 15)),
+    "three_bytes": ((4, 7), (7, 3)),
+    "short_column": ((4, 3), (3, 1)),
 }
 TURNED = {
     "heads": ((5, 3, 8), (1, 0, 2), (6, 3, 8), (1, 2, 0)),
@@ -90,11 +94,48 @@ def test_products_of_codes(board: str, kernel: str, tmp_path: Path) -> None:
     assert {taken[name] for name in (*SHAPES, *TURNED)} == {kernel}
 
 
+def test_columns_farther_apart_than_offsets_of_sixteen_bits_reach(tmp_path: Path) -> None:
+    network = Network(np.random.default_rng(12))
+    _inputs(network, "far", (2, 1, 4700), (8, 4700, 2), False)
+    network.nodes.append(helper.make_node("Transpose", ["far_b"], ["far_bt"], perm=[2, 1, 0]))
+    _product(network, "far", 4700, "far_a", "far_bt")
+    taken = kernels(check_network(network, "qemu_mps3_an547", tmp_path, first=("ProductMve",)))
+    assert taken == {"far": "ProductMve"}
+
+
 def test_products_of_codes_in_vectors_of_columns(tmp_path: Path) -> None:
     taken = kernels(check_network(products(), "qemu_rv32gcv", tmp_path, ("random", "low")))
     others = {name for name in (*SHAPES, *TURNED) if taken[name] != "ProductVectorI8"}
-    assert others == {"ties", "few_ties", "column", "turned_column"}  # codes in 64 bits, and lanes that stay empty
+    assert others == {
+        "ties",
+        "few_ties",
+        "column",
+        "short_column",
+        "turned_column",
+    }  # codes in 64 bits, and lanes that stay empty
     assert {taken[name] for name in others} == {"ProductBlockI8"}
+
+
+WINDOWS: dict[str, tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
+    "same": ((1, 3, 7, 6), (5, 3, 3, 2), {"pads": [1, 1, 1, 1]}),
+    "apart": ((2, 2, 8, 9), (4, 2, 2, 3), {"pads": [1, 2, 2, 3], "dilations": [2, 2]}),
+    "halved": ((1, 5, 9, 5), (3, 5, 3, 3), {"pads": [0, 1, 1, 2], "strides": [2, 2]}),
+}
+
+
+@pytest.mark.parametrize(
+    ("board", "kernel"), [("qemu_mps2_an386", "IntegerConvDsp"), ("qemu_mps3_an547", "IntegerConvMve")]
+)
+def test_windows_of_plain_bytes(board: str, kernel: str, tmp_path: Path) -> None:
+    network = Network(np.random.default_rng(13))
+    for name, (image, weights, attributes) in WINDOWS.items():
+        network.inputs |= {f"{name}_x": (image, np.uint8), f"{name}_w": (weights, np.uint8)}
+        network.outputs[f"{name}_y"] = np.int32
+        operands = [f"{name}_x", f"{name}_w"]
+        network.nodes.append(helper.make_node("ConvInteger", operands, [f"{name}_y"], name, **attributes))
+    taken = kernels(check_network(network, board, tmp_path, first=(kernel,)))
+    assert {taken[name] for name in WINDOWS} <= {kernel, "IntegerConvDsp"}
+    assert kernel in taken.values()
 
 
 def test_products_of_floats(tmp_path: Path) -> None:

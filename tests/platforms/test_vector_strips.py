@@ -12,30 +12,52 @@ BOARD = "qemu_rv32gcv"
 RNG = np.random.default_rng(11)
 
 
-def coded(network: Network, name: str, scale: float, zero: int) -> str:
+def coded(network: Network, name: str, scale: float, zero: int, kind: type = np.int8) -> str:
     """Names of a scale and a zero point."""
-    made = network.constant(f"{name}_s", np.float32(scale)), network.constant(f"{name}_z", np.int8(zero))
+    made = network.constant(f"{name}_s", np.float32(scale)), network.constant(f"{name}_z", kind(zero))
     return " ".join(made)
 
 
 def pairs() -> Network:
-    """Sums of two codes, of a code and a scalar, of rows and a line, with scales that tie and others that do not."""
+    """Sums of two codes, of a code and a scalar, of rows and a line, with scales that tie and others that do not, of
+    unsigned codes, with limits of their own; codes of other scales joined."""
     network = Network(np.random.default_rng(3))
+    network.constant("least", np.float32(-4))
+    network.constant("most", np.float32(9))
     shapes = {"same": ((2, 5, 7), (2, 5, 7)), "line": ((3, 5, 40), (40,)), "column": ((3, 37), (3, 1))}
-    scales = {"even": (0.5, 0.25, 1.0, 0), "odd": (0.5, 0.25, 1.0, 1), "plain": (0.031, 0.017, 0.05, -7)}
+    scales = {"even": (0.5, 0.25, 1.0, 0), "odd": (0.5, 0.25, 1.0, 1), "plain": (0.031, 0.017, 0.05, -7),
+              "even_unsigned": (0.5, 0.25, 1.0, 130), "even_limited": (0.5, 0.25, 1.0, 2)}  # fmt: skip
     for form, (first, second, result, zero) in scales.items():
         for shape, (left, right) in shapes.items():
             for op in ("Add", "Mul"):
                 n = f"{op}_{form}_{shape}"
-                ends = coded(network, f"{n}_a", first, 3), coded(network, f"{n}_b", second, -5)
-                made = coded(network, f"{n}_y", result * (4 if op == "Mul" else 1), zero)
-                network.inputs |= {f"{n}_a": (left, np.int8), f"{n}_b": (right, np.int8)}
+                kind, between = (np.uint8, 128) if "unsigned" in form else (np.int8, 0)
+                ends = (
+                    coded(network, f"{n}_a", first, between + 3, kind),
+                    coded(network, f"{n}_b", second, between - 5, kind),
+                )
+                made = coded(network, f"{n}_y", result * (4 if op == "Mul" else 1), zero, kind)
+                network.inputs |= {f"{n}_a": (left, kind), f"{n}_b": (right, kind)}
+                last = f"{n}_l" if "limited" in form else f"{n}_fy"
                 network.nodes += [
                     node("DequantizeLinear", f"{n}_a {ends[0]}", f"{n}_fa"),
                     node("DequantizeLinear", f"{n}_b {ends[1]}", f"{n}_fb"),
-                    node(op, f"{n}_fa {n}_fb", f"{n}_fy", n), node("QuantizeLinear", f"{n}_fy {made}", f"{n}_y"),
+                    node(op, f"{n}_fa {n}_fb", f"{n}_fy", n), node("QuantizeLinear", f"{last} {made}", f"{n}_y"),
                 ]  # fmt: skip
-                network.outputs[f"{n}_y"] = np.int8
+                if "limited" in form:
+                    network.nodes.insert(-1, node("Clip", f"{n}_fy least most", last))
+                network.outputs[f"{n}_y"] = kind
+    for kind in (np.int8, np.uint8):
+        n = f"joined_{kind.__name__}"
+        joined = [coded(network, f"{n}_{end}", scale, 7, kind) for end, scale in (("a", 0.5), ("b", 0.3), ("y", 0.4))]
+        network.inputs |= {f"{n}_a": ((3, 37), kind), f"{n}_b": ((3, 21), kind)}
+        network.nodes += [
+            node("DequantizeLinear", f"{n}_a {joined[0]}", f"{n}_fa"),
+            node("DequantizeLinear", f"{n}_b {joined[1]}", f"{n}_fb"),
+            node("Concat", f"{n}_fa {n}_fb", f"{n}_fy", n, axis=1),
+            node("QuantizeLinear", f"{n}_fy {joined[2]}", f"{n}_y"),
+        ]
+        network.outputs[f"{n}_y"] = kind
     return network
 
 
@@ -43,6 +65,7 @@ def test_sums_and_products_of_codes(tmp_path: Path) -> None:
     taken = kernels(check_network(pairs(), BOARD, tmp_path, ("random", "low", "high")))
     assert {kernel for name, kernel in taken.items() if "_plain_" in name} <= {"PairVector", "RealVector"}
     assert {kernel for name, kernel in taken.items() if "_even_" in name or "_odd_" in name} == {"PairVector"}
+    assert {kernel for name, kernel in taken.items() if "joined_" in name} == {"CopyVector"}
 
 
 FUNCTIONS = ("Sigmoid", "Tanh", "Exp", "Erf", "Gelu", "Elu", "Selu", "Softplus")

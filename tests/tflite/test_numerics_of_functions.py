@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from graphs import node, onnx_model
+from onnx import TensorProto
 from tflite_files import G, Op, T, single, written
 from tflm_codes import codes_of, codes_of_case, codes_of_the_wheel, lowered, weighed
 from tilewright.cli import main
@@ -78,7 +80,7 @@ CASES: dict[str, Case] = {
     "average of 16 bits": pooled("AVERAGE_POOL_2D", T((1, 3, 3, 4), "int16", 0.0005), WINDOW),
     "largest of 16 bits": pooled("MAX_POOL_2D", T((1, 3, 3, 4), "int16", 0.0005), WINDOW),
     "16 bits in sums of 32": (single("CONV_2D", [T(WAVE.shape, "int16", 0.001), TAPS, SUMS],
-                                     [T((1, 1, 7, 4), "int16", 0.0009)], STEPS), (WAVE,)),
+                                     [T((1, 1, 7, 4), "int16", 0.003)], STEPS), (WAVE,)),
     "from 32 bits": (single("QUANTIZE", [T(LONG.shape, "int32", 0.0001)], [T(LONG.shape, "int8", 0.31, -7)]), (LONG,)),
     "to 32 bits": (single("QUANTIZE", [T((1, 700), "int16", 0.0011)], [T((1, 700), "int32", 0.0003)]), (SHORT[0],)),
 }  # fmt: skip
@@ -112,7 +114,7 @@ RECORDED = {
     "mean of 16 bits": -16428,
     "average of 16 bits": 1807424,
     "largest of 16 bits": 7863094,
-    "16 bits in sums of 32": 1882036,
+    "16 bits in sums of 32": 2000123,
     "from 32 bits": 26876,
     "to 32 bits": 80738932,
 }
@@ -145,10 +147,15 @@ def test_floats_behind_the_last_codes_promise_nothing() -> None:
     codes = T((1, 4), "int8", 0.1)
     tensors = [codes, T((1, 4)), T((1, 4)), codes, T((), "int32", data=np.asarray(1)), T((1,), "int32")]
     begin = [Op("DEQUANTIZE", [0], [1]), Op("LOG_SOFTMAX", [1], [2])]
-    assert [node.op for node in lowered(written(G(tensors, begin, [0], [2]))).nodes][-1] == "LogSoftmax"
+    assert [each.op for each in lowered(written(G(tensors, begin, [0], [2]))).nodes][-1] == "LogSoftmax"
     for last, result in ((Op("QUANTIZE", [2], [3]), 3), (Op("ARG_MAX", [2, 4], [5]), 5)):
         with pytest.raises(UnsupportedError, match="it is made of floats that were codes before"):
             lowered(written(G(tensors, [*begin, last], [0], [result])))
+    nodes = [node("DequantizeLinear", "x s z", "r"), node("LogSoftmax", "r", "l"), node("ArgMax", "l", "y", axis=1)]
+    types = {"x": TensorProto.INT8, "y": TensorProto.INT64}
+    parameters = {"s": np.float32(0.1), "z": np.int8(0)}
+    with pytest.raises(UnsupportedError, match="it computes in floats"):
+        lowered(onnx_model(nodes, {"x": (1, 4)}, ["y"], parameters, types=types).SerializeToString())
 
 
 def test_bytes_cast_to_floats_are_exact() -> None:

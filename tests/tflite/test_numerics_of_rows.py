@@ -47,10 +47,10 @@ def running(axis: int, exclusive: int, reverse: int, zero: int = 5) -> Case:
     return single("CUMSUM", tensors, [T(RUNS.shape, "int8", 0.3, -7)], flags), (RUNS,)
 
 
-def quotients(scales: Sequence[float], zero: int = 5) -> Case:
-    """All numbers over all divisors that are not 0."""
+def quotients(scales: Sequence[float], zero: int = 5, divisors: Array = DIVISORS) -> Case:
+    """All numbers over all divisors that are not 0, or over others."""
     tensors = [T(NUMBERS.shape, "int8", scales[0], -3), T(NUMBERS.shape, "int8", scales[1], zero)]
-    return single("DIV", tensors, [T(NUMBERS.shape, "int8", scales[2], 9)], [(0, "b", 0)]), (NUMBERS, DIVISORS)
+    return single("DIV", tensors, [T(NUMBERS.shape, "int8", scales[2], 9)], [(0, "b", 0)]), (NUMBERS, divisors)
 
 
 def product(right: Array, turned: int = 0) -> Case:
@@ -115,7 +115,12 @@ def test_logarithms_are_right_to_twenty_bits() -> None:
     assert np.abs(logarithm(totals) / 2.0**26 - np.log(totals / 2.0**19)).max() < 2e-6
 
 
-def test_quotients_by_zero_are_the_ends() -> None:
+def test_quotients_by_zero_are_the_ends(tmp_path: Path) -> None:
+    content, values = quotients((0.11, 0.09, 0.017), divisors=np.full_like(NUMBERS, 5))
+    (tmp_path / "net.tflite").write_bytes(content)
+    np.savez(tmp_path / "values.npz", allow_pickle=False, **{f"t{i}": value for i, value in enumerate(values)})
+    words = ["run", str(tmp_path / "net.tflite"), "-t", "host", "--numerics", "tflm"]
+    assert main([*words, "--inputs", str(tmp_path / "values.npz")]) == 0
     zeros = np.zeros(3, np.int64)
     assert np.sign(Quotient.of(0.1, 0.1, 0.01).apply(np.asarray([-3, 0, 7]), zeros)).tolist() == [-1, 0, 1]
 

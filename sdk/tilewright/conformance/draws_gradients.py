@@ -19,7 +19,7 @@ def _whole(r: Draw, low: int, high: int, size: int = 1, *, constant: bool = Fals
 
 def code_descent(r: Draw, op: str) -> Sketch:
     """A layer that learns and is taken back, or one of both: convolutions of any groups, and matrices."""
-    matrix, channels, rank = r.random() < 0.35, r.choice((1, 3, 4, 8)), r.choice((1, 2, 2))
+    matrix, channels, rank = r.random() < 0.25, r.choice((1, 4, 6, 8)), r.choice((1, 2, 2))
     turned, axis = r.random() < 0.5, 0
     shape: Shape
     if matrix:
@@ -28,8 +28,8 @@ def code_descent(r: Draw, op: str) -> Sketch:
         shape = (channels, results) if turned else (results, channels)
         gradient, window = _codes(r, rows, results), descent_matrix(turned=turned)
     else:
-        groups = r.choice([g for g in (1, 1, 2, channels, channels) if channels % g == 0])
-        kernel, stride, dilation = r.randint(1, 3), r.choice((1, 1, 2)), r.choice((1, 1, 2))
+        groups = r.choice([g for g in (1, 2, 2, channels, channels) if channels % g == 0])
+        kernel, stride, dilation = r.choice((1, 2, 3, 3)), r.choice((1, 1, 2)), r.choice((1, 2))
         begin, reach = r.randint(0, (kernel - 1) * dilation), (kernel - 1) * dilation + 1
         sizes, images = (r.randint(3, 7),) * rank, r.choice((1, 1, 2))
         outs = tuple(max(1, (size + begin + r.randint(0, 1) - reach) // stride + 1) for size in sizes)
@@ -49,7 +49,8 @@ def code_descent(r: Draw, op: str) -> Sketch:
     if back and r.random() < 0.5:
         attributes["share_bits"] = 4
         shares = Drawn(np.asarray(reals(r, (results,), 0.0, 1.0) * (1 << 14), np.int16), "fixed", True)
-    operands = [x, gradient, _whole(r, -9, 3), weights, _whole(r, 0, 10**6), None, shares, None, None]
+    exponent = _whole(r, *r.choice(((-9, 3), (-9, 3), (9, 24))))
+    operands = [x, gradient, exponent, weights, _whole(r, 0, 10**6), None, shares, None, None]
     operands[5] = _whole(r, 0, 12) if back else None
     if learns:
         operands[7], operands[8] = _codes(r, *shape), _whole(r, -(10**9), 10**9, results, constant=True)

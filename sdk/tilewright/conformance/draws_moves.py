@@ -233,10 +233,13 @@ def put(r: Draw, op: str) -> Sketch:
 
 
 def rotary(r: Draw, op: str) -> Sketch:
-    """Heads as an axis, with positions of the run time or without any."""
+    """Heads as an axis, with positions of the run time or without any; turned whole or in part."""
     batch, heads, steps, half, length = (r.randint(1, 3) for _ in range(5))
-    x = data(r, (batch, heads, steps, 2 * half))
+    others = r.choice((0, 0, 2))
+    x = data(r, (batch, heads, steps, 2 * half + others))
     attributes: dict[str, Attribute] = {"interleaved": r.randint(0, 1)}
+    if others:
+        attributes["rotary_embedding_dim"] = 2 * half
     if r.random() < 0.3:
         return Sketch(op, (x, *(data(r, (batch, steps, half)) for _ in range(2))), attributes)
     places = [[r.randrange(length) for _ in range(steps)] for _ in range(batch)]
