@@ -143,3 +143,36 @@ def test_moves_of_bytes_and_words(tmp_path: Path) -> None:
         folder.mkdir()
         taken = set(kernels(check_network(moves(kind), BOARD, folder)).values())
         assert {"CopyVector", "RelayoutVector"} >= taken, taken
+
+
+LINES = {
+    "few": ((7, 16), 1), "long": ((2, 100), 1), "many": ((40, 9), 1), "apart": ((3, 33, 17), 1), "one": ((5, 1), 1),
+    "whole": ((2, 64), 1),
+}  # fmt: skip
+TIED = {"few": 1 / 8, "whole": 1 / 32}
+"""Steps of results of which equal shares are half a step."""
+
+
+def lines() -> Network:
+    """Lines of floats that registers hold and that they do not, of which there are few or many, that lie apart; and of
+    codes, with shares whose codes tie."""
+    network = Network(np.random.default_rng(8))
+    for name, (shape, axis) in LINES.items():
+        network.inputs |= {f"{name}_x": (shape, np.float32), f"{name}_c": (shape, np.int8)}
+        for op in ("Softmax", "LogSoftmax"):
+            network.nodes.append(node(op, f"{name}_x", f"{op}_{name}", f"{op}_{name}", axis=axis))
+            network.outputs[f"{op}_{name}"] = np.float32
+        ends = coded(network, f"{name}_s", 0.01, 3), coded(network, f"{name}_y", TIED.get(name, 1 / 512), -128)
+        network.nodes += [
+            node("DequantizeLinear", f"{name}_c {ends[0]}", f"{name}_f"),
+            node("Softmax", f"{name}_f", f"{name}_g", f"Codes_{name}", axis=axis),
+            node("QuantizeLinear", f"{name}_g {ends[1]}", f"{name}_codes"),
+        ]
+        network.outputs[f"{name}_codes"] = np.int8
+    return network
+
+
+def test_lines_of_floats_and_codes(tmp_path: Path) -> None:
+    taken = kernels(check_network(lines(), BOARD, tmp_path, ("random", "low", "high", "random")))
+    assert {kernel for name, kernel in taken.items() if "Softmax" in name} == {"SoftmaxVectorF32"}
+    assert {kernel for name, kernel in taken.items() if "Codes" in name} == {"SoftmaxVectorI8"}

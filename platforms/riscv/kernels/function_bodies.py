@@ -63,6 +63,24 @@ def _left(text: StripText, bias: int = 127) -> None:
     text("vfmadd.vv v0, v24, v24")
 
 
+def powers_left(text: StripText) -> None:
+    """exp(-power) in v0 of powers in v16 that are not negative; v24 is free."""
+    _limited(text, "vmfgt.vf", "farthest", FARTHEST)
+    _left(text)
+
+
+def logarithms(text: StripText) -> None:
+    """log(total) in v8 of totals in v8 that are 1 at least; v0, v16 and v24 are free."""
+    text("vsrl.vi v24, v8, 23", f"vadd.vx v24, v24, {text.input('bias', '-127')}", "vfcvt.f.x.v v24, v24")
+    text(f"vand.vx v16, v8, {text.input('fraction', '0x7FFFFF')}")
+    text(
+        f"vor.vx v16, v16, {text.input('whole', '0x3F800000')}", f"vfadd.vf v16, v16, {number(text, 'minus_one', -1.0)}"
+    )
+    text("vfsub.vv v8, v8, v8")  # what is no number stays none
+    _polynomial(text, "v0", "logarithm", LOGARITHM)
+    text("vfmacc.vv v8, v16, v0", f"vfmacc.vf v8, {number(text, 'log_two', log(2))}, v24")
+
+
 def _lost(text: StripText) -> None:
     """exp(-power) - 1 of v16 in v0."""
     _curve(text)
