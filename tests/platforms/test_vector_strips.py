@@ -176,3 +176,33 @@ def test_lines_of_floats_and_codes(tmp_path: Path) -> None:
     taken = kernels(check_network(lines(), BOARD, tmp_path, ("random", "low", "high", "random")))
     assert {kernel for name, kernel in taken.items() if "Softmax" in name} == {"SoftmaxVectorF32"}
     assert {kernel for name, kernel in taken.items() if "Codes" in name} == {"SoftmaxVectorI8"}
+
+
+def norms() -> Network:
+    """Norms of floats and codes of eight and sixteen bits: whole turns and not, under factors of elements and of runs."""
+    network = Network(np.random.default_rng(9), opset=23)
+    for kind, step, zero in ((np.float32, 0.0, 0), (np.int8, 0.05, 3), (np.uint8, 0.05, 120), (np.int16, 1e-4, 0)):
+        for length in (5, 37):
+            for op, parts in (("Layer", 0), ("RMS", 0), ("Instance", 3), ("Group", 4)):
+                n = f"{op}_{kind.__name__}_{length}"
+                attributes = {"num_groups": 2} if op == "Group" else {}
+                network.inputs[f"{n}_x"] = ((2, parts or 3, length), kind)
+                scales = network.generator.uniform(0.2, 1.5, (parts or length, 2)).astype(np.float32)
+                names = network.constant(f"{n}_w", scales[:, 0])
+                if op != "RMS":
+                    names += " " + network.constant(f"{n}_b", scales[:, 1])
+                whole = f"{n}_x" if kind is np.float32 else f"{n}_f"
+                network.nodes.append(node(f"{op}Normalization", f"{whole} {names}", f"{n}_g", n, **attributes))
+                network.outputs[f"{n}_g" if kind is np.float32 else f"{n}_y"] = kind
+                if kind is np.float32:
+                    continue
+                s, z = network.constant(f"{n}_s", np.float32(step)), network.constant(f"{n}_z", kind(zero))
+                network.nodes.insert(-1, node("DequantizeLinear", f"{n}_x {s} {z}", f"{n}_f"))
+                network.nodes.append(node("QuantizeLinear", f"{n}_g {s} {z}", f"{n}_y"))
+    return network
+
+
+def test_norms_of_floats_and_codes(tmp_path: Path) -> None:
+    taken = kernels(check_network(norms(), BOARD, tmp_path, ("random", "low", "high", "random")))
+    assert {kernel for name, kernel in taken.items() if "_float32_" in name} == {"NormVectorF32"}
+    assert {kernel for name, kernel in taken.items() if "int" in name} == {"NormalisedVectorI8"}
