@@ -179,7 +179,7 @@ def test_lines_of_floats_and_codes(tmp_path: Path) -> None:
 
 
 def norms() -> Network:
-    """Norms of floats and codes of eight and sixteen bits: whole turns and not, under factors of elements and of runs."""
+    """Norms of floats and codes of eight and sixteen bits: whole turns and not, factors of elements and of runs."""
     network = Network(np.random.default_rng(9), opset=23)
     for kind, step, zero in ((np.float32, 0.0, 0), (np.int8, 0.05, 3), (np.uint8, 0.05, 120), (np.int16, 1e-4, 0)):
         for length in (5, 37):
