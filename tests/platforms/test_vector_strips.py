@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from board_layers import Network, check_network, kernels
@@ -185,7 +186,7 @@ def norms() -> Network:
         for length in (5, 37):
             for op, parts in (("Layer", 0), ("RMS", 0), ("Instance", 3), ("Group", 4)):
                 n = f"{op}_{kind.__name__}_{length}"
-                attributes = {"num_groups": 2} if op == "Group" else {}
+                attributes: dict[str, Any] = {"num_groups": 2} if op == "Group" else {}
                 network.inputs[f"{n}_x"] = ((2, parts or 3, length), kind)
                 scales = network.generator.uniform(0.2, 1.5, (parts or length, 2)).astype(np.float32)
                 names = network.constant(f"{n}_w", scales[:, 0])

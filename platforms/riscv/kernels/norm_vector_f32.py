@@ -52,10 +52,10 @@ class NormVectorF32(KernelMethods):
         call = operands.call
         rows = norm_rows(call)
         assert rows is not None
-        found = (("factors", row_parameter(call, 1, rows)), ("addends", row_parameter(call, 2, rows)))
+        parameters = (("factors", row_parameter(call, 1, rows)), ("addends", row_parameter(call, 2, rows)))
         return tuple(
             Constant(name, DType.F32, values.reshape(-1).astype(np.float32))
-            for name, values in found
+            for name, values in parameters
             if values is not None
         )
 
