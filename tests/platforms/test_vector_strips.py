@@ -207,3 +207,30 @@ def test_norms_of_floats_and_codes(tmp_path: Path) -> None:
     taken = kernels(check_network(norms(), BOARD, tmp_path, ("random", "low", "high", "random")))
     assert {kernel for name, kernel in taken.items() if "_float32_" in name} == {"NormVectorF32"}
     assert {kernel for name, kernel in taken.items() if "int" in name} == {"NormalisedVectorI8"}
+
+
+def images() -> Network:
+    """Images of floats and codes that grow along rows and columns: codes of sums that tie, and of another scale."""
+    network = Network(np.random.default_rng(10))
+    for channels in (3, 16, 37):
+        for kind, scale in ((np.float32, 0.0), (np.int8, 0.05), (np.int8, 0.0713), (np.uint8, 0.05)):
+            for down, across in ((2, 2), (4, 2)):
+                n = f"{kind.__name__}_{channels}_{down}_{int(1e4 * scale)}"
+                network.inputs[f"{n}_x"] = ((2, channels, 3, 4), kind)
+                network.constant(f"{n}_k", np.array([1, 1, down, across], np.float32))
+                whole, made = (f"{n}_x", f"{n}_y") if kind is np.float32 else (f"{n}_f", f"{n}_g")
+                if kind is not np.float32:
+                    s, t = network.constant(f"{n}_s", np.float32(0.05)), network.constant(f"{n}_t", np.float32(scale))
+                    z = network.constant(f"{n}_z", kind(7))
+                    network.nodes.append(node("DequantizeLinear", f"{n}_x {s} {z}", whole))
+                network.nodes.append(node("Resize", f"{whole} - {n}_k", made, n, mode="linear"))
+                if kind is not np.float32:
+                    network.nodes.append(node("QuantizeLinear", f"{made} {t} {z}", f"{n}_y"))
+                network.outputs[f"{n}_y"] = kind
+    return network
+
+
+def test_images_of_floats_and_codes(tmp_path: Path) -> None:
+    taken = kernels(check_network(images(), BOARD, tmp_path, ("random", "low", "high", "random")))
+    assert {kernel for name, kernel in taken.items() if name.startswith("float32")} == {"ResizeVectorF32"}
+    assert {kernel for name, kernel in taken.items() if name.startswith(("int", "uint"))} == {"ResizeVectorI8"}

@@ -4,76 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from tilewright.operators import folded_taps, resizing
-from tilewright.platform import Array, Call, Constant, DType, KernelMethods, Needs, Operands
+from tilewright.platform import Call, Constant, KernelMethods, Needs, Operands
 from tilewright.platforms.cortex_m.platform import PLATFORM
 from tilewright.platforms.generic.kernels.blocks_f32 import REGISTERS
+from tilewright.platforms.generic.kernels.resized_floats import ResizedFloats, accepted, images_of, source_constants
 
-AXES = (2, 3)
 TEMPLATE, TYPES = "resize_f32.c.mako", "f32, *... -> f32"
 
 
 @dataclass(frozen=True)
 class ResizeContext:
-    """`images` of `rows` x `columns` results of `channels`, from images of `image` elements."""
+    """The extents of images, and the function that joins rows or columns."""
 
-    images: int
-    image: int
-    rows: int
-    columns: int
-    channels: int
-    source_columns: int
+    extent: ResizedFloats
     joined: str
 
 
-def taps_of(call: Call, axis: int) -> tuple[Array, Array] | None:
-    """The first of two sources of every result, and both weights; None where there are more, or one alone."""
-    taps = resizing(call).taps(axis)
-    if taps is None or taps.outside.any():
-        return None
-    first, weights = folded_taps(taps, call.shape()[axis])
-    return (np.array(first, np.int32), weights) if weights.shape[1] == 2 else None
-
-
-class ResizeF32:
-    """Enlarging an image along rows and columns."""
-
-    def accepts(self, call: Call) -> str | None:
-        """Images between two rows and two columns."""
-        if len(call.shape()) != 4 or call.node.clamp is not None or not call.outputs[0].elements:
-            return "the kernel interpolates images, without an activation behind"
-        if resizing(call).mode != "linear" or call.shape()[:2] != call.outputs[0].shape[:2]:
-            return "the kernel interpolates rows and columns linearly"
-        if any(taps_of(call, axis) is None for axis in AXES):
-            return "the kernel takes two rows and two columns for each result"
-        return None
-
-    def constants(self, operands: Operands) -> tuple[Constant, ...]:
-        """For every row and column of results where its two sources begin, and their weights."""
-        call = operands.call
-        shape, made = call.shape(), list[Constant]()
-        for name, axis, step in zip(("row", "column"), AXES, (shape[1] * shape[3], shape[1]), strict=True):
-            taps = taps_of(call, axis)
-            assert taps is not None, "it is accepted"
-            made.append(Constant(f"{name}_places", DType.I32, taps[0] * np.int32(step)))
-            made.append(Constant(f"{name}_weights", DType.F32, taps[1].reshape(-1)))
-        return tuple(made)
-
-    def scratch(self, operands: Operands) -> int:
-        """Two rows as one."""
-        shape = operands.call.shape()
-        return 4 * shape[1] * shape[3]
-
-    def context(self, call: Call, joined: str) -> ResizeContext:
-        """The numbers of the layer."""
-        x, y = call.tensor(0), call.outputs[0]
-        return ResizeContext(
-            y.shape[0], x.elements // x.shape[0], y.shape[2], y.shape[3], y.shape[1], x.shape[3], joined
-        )
-
-
-BOTH = ResizeF32()
+def scratch_of(call: Call) -> int:
+    """Bytes of two rows as one."""
+    shape = call.shape()
+    return 4 * shape[1] * shape[3]
 
 
 def joins(call: Call) -> float:
@@ -91,15 +41,15 @@ class ResizeFpu(KernelMethods):
 
     def accepts(self, call: Call) -> str | None:
         """Images between two rows and two columns."""
-        return BOTH.accepts(call)
+        return accepted(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Sources and weights."""
-        return BOTH.constants(operands)
+        return source_constants(operands.call)
 
     def scratch(self, operands: Operands) -> int:
         """Two rows as one."""
-        return BOTH.scratch(operands)
+        return scratch_of(operands.call)
 
     def cost(self, call: Call) -> float:
         """Some six instructions a sum, thirty a pixel."""
@@ -108,7 +58,7 @@ class ResizeFpu(KernelMethods):
 
     def context(self, operands: Operands) -> ResizeContext:
         """The numbers of the layer."""
-        return BOTH.context(operands.call, "tilewright_fpu_joined")
+        return ResizeContext(images_of(operands.call), "tilewright_fpu_joined")
 
 
 @PLATFORM.kernel(
@@ -121,15 +71,15 @@ class ResizeFloatMve(KernelMethods):
 
     def accepts(self, call: Call) -> str | None:
         """Images between two rows and two columns."""
-        return BOTH.accepts(call)
+        return accepted(call)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Sources and weights."""
-        return BOTH.constants(operands)
+        return source_constants(operands.call)
 
     def scratch(self, operands: Operands) -> int:
         """Two rows as one."""
-        return BOTH.scratch(operands)
+        return scratch_of(operands.call)
 
     def cost(self, call: Call) -> float:
         """Some two instructions a sum, thirty a pixel."""
@@ -138,4 +88,4 @@ class ResizeFloatMve(KernelMethods):
 
     def context(self, operands: Operands) -> ResizeContext:
         """The numbers of the layer."""
-        return BOTH.context(operands.call, "tilewright_mve_joined")
+        return ResizeContext(images_of(operands.call), "tilewright_mve_joined")
