@@ -14,7 +14,7 @@ PUBLIC = (
     "kernels.product_f32", "kernels.product_i8", "kernels.quantise_f32", "kernels.quantise_steps", "kernels.recurrent",
     "kernels.recurrent_packed", "kernels.relayout", "kernels.resize_joined_i8", "kernels.resize_linear_i8",
     "kernels.resized_floats", "kernels.resized_images", "kernels.row_codes", "kernels.runs", "kernels.softmax_f32",
-    "kernels.softmax_few_i8", "kernels.softmax_i8", "kernels.two_operands", "kernels.vector_product_f32", "kernels.whole_codes",
-    "kernels.whole_products", "kernels.whole_recurrent", "kernels.whole_softmax",
+    "kernels.softmax_few_i8", "kernels.softmax_i8", "kernels.two_operands", "kernels.vector_product_f32",
+    "kernels.whole_codes", "kernels.whole_products", "kernels.whole_recurrent", "kernels.whole_softmax",
 )  # fmt: skip
 """Modules of which other platforms import names: kernels to derive from, blocks, loops and windows to build on."""
