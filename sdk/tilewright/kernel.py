@@ -1,7 +1,4 @@
-"""What the author of a kernel writes, `KernelMethods` or `TiledKernelMethods`, and `Kernel`: one as registered.
-
-Import all of it from `tilewright.platform`.
-"""
+"""What the author of a kernel writes, and `Kernel`, one as registered; import it from `tilewright.platform`."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 from tilewright.errors import PlatformError
-from tilewright.layout import Layout
+from tilewright.layout import Layout, RowMoves
 from tilewright.model import Array, DType, Tensor
 from tilewright.ops.index.affine import Tile
 from tilewright.ops.index.nest import Access, Footprint
@@ -124,10 +121,12 @@ class KernelMethods:
     """What a kernel class answers; override what differs from these answers. A kernel of this class is never cut.
 
     One object answers for every node that the kernel computes, so it keeps nothing between two questions. Of constants
-    of a kernel that is cut, the cores read those named in `at_rest` where they rest.
+    of a kernel that is cut, the cores read those named in `at_rest` where they rest. A kernel of Relayout may say
+    by `row_moves` how rows of chains are moved on its cores.
     """
 
     at_rest: ClassVar[frozenset[str]] = frozenset()
+    row_moves: ClassVar[RowMoves | None] = None
 
     def accepts(self, call: Call) -> str | None:
         """None, or the sentence why this kernel cannot run the node."""

@@ -15,10 +15,22 @@ import itertools
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
+from pathlib import Path
 
 import numpy as np
 
 from tilewright.model import Array, Shape
+
+
+@dataclass(frozen=True)
+class RowMoves:
+    """How a core moves rows that lie side by side: the C function `function(to, from, bytes)` of the file `header`, and
+    its instructions for a row and for each of its bytes."""
+
+    function: str
+    header: Path
+    row_cost: float
+    byte_cost: float
 
 
 @dataclass(frozen=True)

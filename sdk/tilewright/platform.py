@@ -43,7 +43,7 @@ from tilewright.kernel import (
     whole,
 )
 from tilewright.kernel_check import check_methods
-from tilewright.layout import Layout
+from tilewright.layout import Layout, RowMoves
 from tilewright.model import Array, Clamp, DType, Node, Quantisation, Shape, Tensor
 from tilewright.ops.operator import Call
 from tilewright.platform_facts import Allowance, Engine, Feature, Rate, TileCosts, require_features
@@ -51,8 +51,8 @@ from tilewright.platform_facts import Allowance, Engine, Feature, Rate, TileCost
 __all__ = [
     "Allowance", "Array", "Call", "Clamp", "Constant", "Copy", "DType", "Engine", "Feature", "JobKernelMethods",
     "JobTimes", "Kernel", "KernelMethods", "KiB", "Layout", "MemoryLevel", "MiB", "Needs", "Node", "Operands",
-    "Platform", "Quantisation", "Rate", "Rule", "Shape", "Tensor", "TileCosts", "TileView", "TiledKernelMethods",
-    "Work", "adds", "multiple", "parse_types", "prefer", "whole",
+    "Platform", "Quantisation", "Rate", "RowMoves", "Rule", "Shape", "Tensor", "TileCosts", "TileView",
+    "TiledKernelMethods", "Work", "adds", "multiple", "parse_types", "prefer", "whole",
 ]  # fmt: skip
 
 KiB = 1024

@@ -47,6 +47,13 @@ def test_drawn_chains_equal_numpy_in_every_bit(seed: int, target: str, tmp_path:
     run(compiled, target, tmp_path, extreme=seed % 2)
 
 
+def test_rows_are_moved_in_vectors_where_the_core_has_them(tmp_path: Path) -> None:
+    for target, move in (("qemu_rv32gcv", "tilewright_rvv_copy"), ("qemu_rv32imc", "tilewright_move")):
+        compiled = chained(strided(), tmp_path, target, rows=1)
+        pieces = [piece for path in compiled.artifacts.files for piece in compiled.artifacts.pieces(path)]
+        assert any(f"        {move}" in line for line in "".join(pieces).splitlines()), target
+
+
 def test_nodes_before_the_last_may_compute_single_rows(tmp_path: Path) -> None:
     board_or_skip("qemu_mps2_an386")
     single, double = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 from tilewright.numerics import C_TYPES, code_limits, requantisation_table, same_meaning
@@ -11,7 +12,7 @@ from tilewright.operators import unmapped
 from tilewright.ops.index.affine import Affine
 from tilewright.ops.index.body import FINISH_KEEP
 from tilewright.ops.index.nest import Access, Nest, Space
-from tilewright.platform import Call, Constant, KernelMethods, Needs, Operands, Tensor
+from tilewright.platform import Call, Constant, KernelMethods, Needs, Operands, RowMoves, Tensor
 from tilewright.platforms.generic.kernels import codes
 from tilewright.platforms.generic.kernels.nest import nests_of, operand_names, strides_of, unread
 from tilewright.platforms.generic.kernels.nest_loops import direct
@@ -24,6 +25,8 @@ from tilewright.platforms.riscv.platform import PLATFORM
 RELAYOUT = Relayout()
 WIDEST = 32
 """Bits of an element that vectors of every core take."""
+ROW_MOVES = RowMoves("tilewright_rvv_copy", Path(__file__).with_name("rvv_copy.h"), 20.0, 0.06)
+"""Eight registers at a time."""
 
 
 def copied(strips: Walk, otherwise: str = "", table: str = "") -> Strip:
@@ -191,6 +194,8 @@ def _padding(nest: Nest, walked: Walk) -> str:
 )
 class RelayoutVector(KernelMethods):
     """Copy of a tensor into another memory order, in strips."""
+
+    row_moves = ROW_MOVES
 
     def accepts(self, call: Call) -> str | None:
         """Elements of 8 to 32 bits, and some of them."""

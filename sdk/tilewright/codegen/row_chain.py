@@ -9,6 +9,7 @@ from tilewright.codegen.c_types import C_TYPES
 from tilewright.codegen.comments import safe
 from tilewright.codegen.terms import plus, times
 from tilewright.ops.operator import Call
+from tilewright.platform import RowMoves
 from tilewright.rows.bands import row_elements
 from tilewright.rows.chain import RowChain, row_bytes
 
@@ -16,14 +17,17 @@ CHAIN_NAMES = (("x...",), ("y",))
 """Parameters of a chain's function for the tensors that it reads and writes."""
 
 
-def moving(size_bytes: int) -> str:
-    """The function of `row_chain.h` that moves multiples of so many bytes without a loop that never runs."""
+def moving(moves: RowMoves, size_bytes: int) -> str:
+    """The core's function; else that of `row_chain.h` which moves multiples of so many bytes without an idle loop."""
+    if moves.function:
+        return moves.function
     return next((f"tilewright_move{piece}" for piece in (32, 4) if size_bytes % piece == 0), "tilewright_move")
 
 
 @dataclass(frozen=True)
 class Edge:
-    """Rows of the first operand copied beside each other where a call reads outside of it; `offset` in scratch."""
+    """Rows of the first operand copied beside each other where a call reads outside of it; `offset` in scratch;
+    `move` is the function that moves them."""
 
     c_type: str
     offset: int
@@ -33,11 +37,7 @@ class Edge:
     fill: int
     above: bool
     below: bool
-
-    @property
-    def move(self) -> str:
-        """The function that moves its rows."""
-        return moving(self.row_bytes)
+    move: str
 
 
 @dataclass(frozen=True)
@@ -58,11 +58,7 @@ class Window:
     above: int
     below: bool
     fill: int
-
-    @property
-    def move(self) -> str:
-        """The function that moves its rows."""
-        return moving(self.row_bytes)
+    move: str
 
 
 @dataclass(frozen=True)
@@ -153,7 +149,7 @@ def _window(chain: RowChain, number: int) -> Window:
         row=row_elements(stage.result), row_bytes=row_bytes(stage.result), alike=chain.walked.alike[number],
         slides=chain.walked.moved[number] > 0, above=reads.before,
         below=reads.first(step.height - step.rows) + reads.count(step.rows) > stage.step.height,
-        fill=after.node.fill or 0,
+        fill=after.node.fill or 0, move=moving(chain.moves, row_bytes(stage.result)),
     )  # fmt: skip
 
 
@@ -166,4 +162,5 @@ def _edge(chain: RowChain) -> Edge | None:
         c_type=C_TYPES[tensor.dtype], offset=chain.places.edge, height=tensor.shape[2], row=row_elements(tensor),
         row_bytes=row_bytes(tensor), fill=stage.node.fill or 0, above=step.reads.before > 0,
         below=step.reads.first(step.height - step.rows) + step.reads.count(step.rows) > tensor.shape[2],
+        move=moving(chain.moves, row_bytes(tensor)),
     )  # fmt: skip

@@ -11,16 +11,18 @@ from tilewright.layout import Layout
 from tilewright.model import Node, Tensor
 from tilewright.ops.operator import Call
 from tilewright.ops.relayout import DOMAIN
-from tilewright.platform import Constant, Kernel, KernelMethods, Operands
+from tilewright.platform import Constant, Kernel, KernelMethods, Operands, RowMoves
 from tilewright.rows.bands import RowMap, RowWise, row_elements, row_step
 from tilewright.rows.walk import Walk, WalkedNode
 
 TEMPLATE = Path(__file__).parent.parent / "codegen" / "templates" / "row_chain.c.mako"
-SOURCES = (TEMPLATE.with_name("row_chain.h"), TEMPLATE.with_name("row_tap.h"))
+TAP = TEMPLATE.with_name("row_tap.h")
 ALIGN = 8
 """Windows start at multiples of so many bytes."""
-CALL_COST, ROW_COST, BYTE_COST = 30.0, 30.0, 0.55
-"""Instructions of one call with its tests, of moving a row, and of each of its bytes."""
+CALL_COST, FILL_COST = 30.0, 0.55
+"""Instructions of one call with its tests, and of each byte that is set at a border."""
+BY_WORDS = RowMoves("", TEMPLATE.with_name("row_chain.h"), 30.0, 0.55)
+"""Moves by words, in functions for rows of several lengths."""
 
 
 @dataclass(frozen=True)
@@ -108,11 +110,13 @@ class Places:
 
 @dataclass(frozen=True)
 class RowChain(KernelMethods):
-    """The methods of the kernel that computes a chain; `whole_layouts` are those of its nodes' whole tensors."""
+    """The methods of the kernel that computes a chain; `whole_layouts` are those of its nodes' whole tensors, `moves`
+    say how rows are moved."""
 
     stages: tuple[Stage, ...]
     walked: Walk
     whole_layouts: Mapping[str, Layout]
+    moves: RowMoves
 
     @property
     def edged(self) -> bool:
@@ -151,13 +155,17 @@ class RowChain(KernelMethods):
         total = sum(self.stages[made.number].band.cost for made in self.walked.calls)
         total += CALL_COST * len(self.walked.calls)
         moves = zip(self.stages, self.walked.moved, strict=False)
-        total += sum(moved * (ROW_COST + BYTE_COST * row_bytes(stage.result)) for stage, moved in moves)
+        total += sum(moved * self.row_cost(stage) for stage, moved in moves)
         if self.edged:
             first = self.stages[0]
             edges = sum(any(first.edges(made.row)) for made in self.walked.calls if made.number == 0)
             read = first.step.reads.count(first.step.rows) * row_bytes(first.node.call.tensor(0))
-            total += 2 * BYTE_COST * edges * read
+            total += (FILL_COST + self.moves.byte_cost) * edges * read
         return total
+
+    def row_cost(self, stage: Stage) -> float:
+        """Instructions of moving a row of its result."""
+        return self.moves.row_cost + self.moves.byte_cost * row_bytes(stage.result)
 
     def overlap(self, operands: Operands) -> tuple[tuple[int, int, int], ...]:
         """How far the result may start inside each operand: no row is written that a later call still reads."""
@@ -227,7 +235,7 @@ def reads_of(calls: Sequence[Call]) -> dict[str, Tensor]:
     return reads
 
 
-def chain_kernel(stages: Sequence[Stage], walked: Walk, layouts: Mapping[str, Layout]) -> Kernel:
+def chain_kernel(stages: Sequence[Stage], walked: Walk, layouts: Mapping[str, Layout], moves: RowMoves) -> Kernel:
     """The kernel of the chain; it promises what the least exact of its kernels does."""
     kernels = [stage.kernel for stage in stages]
     sources = tuple(dict.fromkeys(source for kernel in kernels for source in kernel.sources))
@@ -236,8 +244,9 @@ def chain_kernel(stages: Sequence[Stage], walked: Walk, layouts: Mapping[str, La
     bounds = [kernel.numerics for kernel in kernels if kernel.numerics != "exact"]
     return Kernel(
         name="RowChain", op="Chain", types=(("*...",), ("*",)), layout=("any", "any"), template=TEMPLATE,
-        sources=(*sources, *SOURCES), numerics=max(bounds, key=float) if bounds else "exact",
-        methods=RowChain(tuple(stages), walked, whole), platform=kernels[-1].platform,
+        sources=tuple(dict.fromkeys((*sources, moves.header, TAP))),
+        numerics=max(bounds, key=float) if bounds else "exact",
+        methods=RowChain(tuple(stages), walked, whole, moves), platform=kernels[-1].platform,
         summary="Several nodes, band by band of rows.",
         calibrated=all(kernel.calibrated for kernel in kernels), engine=kernels[-1].engine,
     )  # fmt: skip

@@ -13,9 +13,9 @@ from tilewright.binding.order import Order
 from tilewright.layout import Layout
 from tilewright.model import Tensor
 from tilewright.ops.operator import Call
-from tilewright.platform import Kernel
+from tilewright.platform import Kernel, RowMoves
 from tilewright.rows.bands import ALIKE, RowWise, band, row_layout, row_wise
-from tilewright.rows.chain import Band, Stage, chain_call, chain_kernel
+from tilewright.rows.chain import BY_WORDS, Band, Stage, chain_call, chain_kernel
 from tilewright.rows.walk import WalkedNode, walk
 
 LONGEST = 6
@@ -44,6 +44,7 @@ class Links:
     def __init__(self, graph: BoundGraph, kernels: Sequence[Kernel], order: Order) -> None:
         self.graph, self.order = graph, order
         self.offered = by_operator(kernels)
+        self.moves = _row_moves(kernels)
         self.bound = {bound.call.node.name: bound for bound in graph.nodes}
         self.wise = {name: _row_wise(bound) for name, bound in self.bound.items()}
         self.next = _only_readers(graph)
@@ -127,7 +128,7 @@ class Links:
                 return None
             stages.append(Stage(node, made, step, feed))
         parts = tuple(self.bound[name] for name in path)
-        kernel = chain_kernel(stages, walked, self.graph.layouts)
+        kernel = chain_kernel(stages, walked, self.graph.layouts, self.moves)
         call = chain_call([node.call for node in nodes])
         return BoundNode(call, kernel, parts=parts, rows=rows, single_rows=single_rows)
 
@@ -154,6 +155,12 @@ class Links:
             if candidate.refusal is None and _fits(candidate.kernel, call, layouts):
                 return Band(call, candidate.kernel, layouts)
         return None
+
+
+def _row_moves(kernels: Sequence[Kernel]) -> RowMoves:
+    """What a kernel of Relayout that the core runs declares, else moves by words."""
+    said = (each.methods.row_moves for each in kernels if each.op == "Relayout" and not each.refusal)
+    return next((moves for moves in said if moves is not None), BY_WORDS)
 
 
 def _band_layout(whole: Tensor, cut: Tensor, layout: Layout) -> Layout | None:
