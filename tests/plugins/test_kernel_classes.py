@@ -74,7 +74,7 @@ def test_a_method_that_is_like_no_other_is_told_which_there_are() -> None:
 
     assert refusal(Relu).endswith(
         "its methods are accepts, adds_in_order, adds_planes, at_rest, constants, context, cost, in_place, overlap, "
-        "scratch; "
+        "row_moves, scratch; "
         "begin the names of others with '_'"
     )
 
