@@ -58,10 +58,10 @@ class ResizeVectorI8(KernelMethods):
         form = requantise(resize_proof(call, sums), DType.I32)
         offset = the_quantisation(x).zero_point[0] << sums.bits
         named = (("offset", -offset), *_rounded(form)) if isinstance(form, RoundedDivision) else (("offset", -offset),)
-        operands = tuple((name, str(value)) for name, value in named if value)
+        read = tuple((name, str(value)) for name, value in named if value)
         if isinstance(form, MultiplyHigh):
-            operands += code_operands(form, y.dtype)
-        return ResizeVectorContext(images_of(call, y.shape[1]), _turn(x.dtype, y.dtype, form, offset), operands)
+            read += code_operands(form, y.dtype)
+        return ResizeVectorContext(images_of(call, y.shape[1]), _turn(x.dtype, y.dtype, form, offset), read)
 
 
 def _by_shift(form: Requantiser) -> bool:
