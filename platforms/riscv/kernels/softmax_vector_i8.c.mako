@@ -77,15 +77,16 @@ ${lines([f"vsetvli zero, %[lanes], {'e32, m8' if kept else 'e8, m2'}, ta, ma", *
                      : [lanes] "r"(${lanes}), [multiplier] "r"(multiplier), [half] "r"(${q.half}), [fraction] "r"(${(1 << q.shift) - 1})${"" if kept else ', [x] "r"(x), [largest] "r"(largest), [exponentials] "r"(exponentials)' + x_step}
                      : "memory");
 ${indent}if (tie >= 0) { /* one is on a tie, or less than a unit beside it */
-${indent}    uint32_t words[32];
-${indent}    uint32_t powers[32];
+${indent}    uint32_t words[32]; /* powers first */
 ${indent}    ${VECTORS}
-                     "vse32.v v16, (%0)\n\tvse32.v v24, (%1)\n\t.option pop" : : "r"(powers), "r"(words) : "memory");
-${indent}    for (int i = tie; i < ${lanes}; i++) {
-${indent}        if ((words[i] & ${(1 << q.shift) - 1}u) == 0u) {
-${indent}            const uint64_t product = (uint64_t)powers[i] * ${q.factor}u;
-${indent}            const uint64_t whole = ((uint64_t)total[1] << 32) + total[0];
-${indent}            words[i] = tilewright_softmax_exact(product, whole << ${q.fraction_bits}, (words[i] >> ${q.shift}) - 1u) << ${q.shift};
+                     "vse32.v v16, (%0)\n\t.option pop" : : "r"(words) : "memory");
+${indent}    for (int i = 0; i < ${lanes}; i++) {
+${indent}        const uint32_t word = (uint32_t)(((uint64_t)words[i] * multiplier) >> 32) + ${q.half}u;
+${indent}        const uint64_t product = (uint64_t)words[i] * ${q.factor}u;
+${indent}        const uint64_t whole = ((uint64_t)total[1] << 32) + total[0];
+${indent}        words[i] = word;
+${indent}        if ((word & ${(1 << q.shift) - 1}u) == 0u) {
+${indent}            words[i] = tilewright_softmax_exact(product, whole << ${q.fraction_bits}, (word >> ${q.shift}) - 1u) << ${q.shift};
 ${indent}        }
 ${indent}    }
 ${indent}    ${VECTORS}
