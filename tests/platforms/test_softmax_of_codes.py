@@ -16,7 +16,7 @@ from tilewright.target import load_target
 BOARD = "qemu_mps3_an547"
 
 
-LENGTHS = [(512, 256), (128, 192), (96, 240), (37, 256), (11, 256), (1, 256)]
+LENGTHS = [(512, 256), (128, 192), (96, 240), (37, 256), (11, 256), (4, 256), (1, 256)]
 ABOVE_TIES = [(22, 77), (44, 154)]
 """Inverses whose reciprocals are rounded down as floats: three halves and more, by less than a unit of a word."""
 
