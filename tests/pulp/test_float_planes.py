@@ -3,6 +3,7 @@ is installed."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -56,12 +57,12 @@ LAYERS = {
 }
 
 
-def network(names: list[str]) -> onnx.ModelProto:
+def network(names: list[str], layers: Mapping[str, Layer] = LAYERS) -> onnx.ModelProto:
     """The layers side by side."""
     draw, nodes, weights = np.random.default_rng(3), [], {}
     inputs: dict[str, tuple[int, ...]] = {}
     for name in names:
-        layer = LAYERS[name]
+        layer = layers[name]
         inputs[f"{name}_x"] = layer.x
         if layer.given:
             inputs[f"{name}_w"] = layer.w
@@ -77,7 +78,9 @@ def network(names: list[str]) -> onnx.ModelProto:
     return onnx_model(nodes, inputs, names, weights)
 
 
-@pytest.mark.parametrize(("board", "size"), [("qemu_pulp", "5K"), ("gvsoc_pulp_open_fpu", "40K")])
+@pytest.mark.parametrize(
+    ("board", "size"), [("qemu_pulp", "5K"), ("gvsoc_pulp_open_fpu", "40K"), ("gvsoc_pulp_open", "40K")]
+)
 def test_every_shape_is_equal(board: str, size: str, tmp_path: Path) -> None:
     board_or_skip(board)
     onnx.save(network(list(LAYERS)), tmp_path / "net.onnx")
@@ -86,15 +89,23 @@ def test_every_shape_is_equal(board: str, size: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("target", "size", "kernel"),
-    [("gvsoc_pulp_open_fpu", 5, "TiledConvF32"), ("qemu_pulp", 4, "TiledWholeConv")],
+    [("gvsoc_pulp_open_fpu", 5, "TiledConvF32"), ("qemu_pulp", 4, "TiledWholeConv TiledHalvesConv")],
 )
 def test_they_run_on_their_kernel_and_in_tiles(target: str, size: int, kernel: str, tmp_path: Path) -> None:
     onnx.save(network(list(LAYERS)), tmp_path / "net.onnx")
     options = CompileOptions(level_sizes={"l1": size * 1024})
     done = compile_model(tmp_path / "net.onnx", options, load_target(target))
     layers = [one for one in done.plan.instructions if one.call.node.op == "Conv"]
-    assert {one.kernel.name for one in layers} == {kernel}
+    assert {one.kernel.name for one in layers} == set(kernel.split())
     assert sum(one.schedule.tiles > 1 for one in layers if one.schedule is not None) > len(LAYERS) // 3
+
+
+def test_windows_that_no_core_holds_are_multiplied_as_they_come(tmp_path: Path) -> None:
+    board_or_skip("gvsoc_pulp_open")
+    onnx.save(network(["long"], {"long": Layer((1, 130, 4, 3), (3, 130, 3, 3), SAME)}), tmp_path / "net.onnx")
+    done = compile_model(tmp_path / "net.onnx", CompileOptions(), load_target("gvsoc_pulp_open"))
+    assert "TiledWholeConv" in {one.kernel.name for one in done.plan.instructions}
+    assert main(["run", str(tmp_path / "net.onnx"), "-t", "gvsoc_pulp_open", "-q"]) == 0
 
 
 @pytest.mark.parametrize("case", ["apart", "zeros", "infinite"])

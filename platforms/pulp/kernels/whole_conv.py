@@ -50,7 +50,7 @@ class TiledWholeConv(TiledKernelMethods):
         """One or two spatial axes."""
         if len(call.shape()) not in (3, 4):
             return f"{len(call.shape()) - 2} spatial axes, the kernel handles one and two"
-        return empty(call) or too_long(_length(call))
+        return empty(call) or too_long(length_of(call))
 
     def rules(self, call: Call) -> list[Rule]:
         """Sums stay whole."""
@@ -63,11 +63,11 @@ class TiledWholeConv(TiledKernelMethods):
         """Products, and what becomes whole numbers for some channels."""
         results = call.shape(1)[0] // call.integer("group", 1)
         each = SUM_CYCLES + WHOLE_CYCLES / min(LANES, results)
-        return float(call.outputs[0].elements) * (_length(call) * each + RESULT_CYCLES) / CORES
+        return float(call.outputs[0].elements) * (length_of(call) * each + RESULT_CYCLES) / CORES
 
     def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
         """Weights, then the pixels of the core that has most."""
-        length, lanes = _length(call), sizes["g"] * sizes["oc"]
+        length, lanes = length_of(call), sizes["g"] * sizes["oc"]
         fours = -(-sizes["oc"] // LANES)
         pixels = -(-sizes["n"] * sizes["g"] * sizes.get("oh", 1) * sizes["ow"] // CORES)
         pixel = length * (5 + WHOLE_CYCLES * fours + SUM_CYCLES * sizes["oc"]) + RESULT_CYCLES * sizes["oc"]
@@ -75,7 +75,7 @@ class TiledWholeConv(TiledKernelMethods):
 
     def tile_scratch(self, call: Call, sizes: Mapping[str, Any]) -> Any:
         """Weights as whole numbers, with an exponent and the sizes of every channel."""
-        return 4 * sizes["g"] * sizes["oc"] * (_length(call) + 2)
+        return 4 * sizes["g"] * sizes["oc"] * (length_of(call) + 2)
 
     def constants(self, operands: Operands) -> tuple[Constant, ...]:
         """Weights and bias as they are, where they are constants, cut by channels."""
@@ -91,7 +91,7 @@ class TiledWholeConv(TiledKernelMethods):
         results = call.shape(1)[0] // call.integer("group", 1)
         (rows, columns), (down, right), (far_down, far_right) = pairs
         return WholeConvContext(
-            line_of(_length(call)), min(LANES, results), call.shape(1)[1], (rows, columns), (down, right),
+            line_of(length_of(call)), min(LANES, results), call.shape(1)[1], (rows, columns), (down, right),
             (far_down, far_right), call.optional(2) is not None, limited("v", call.node.clamp),
         )  # fmt: skip
 
@@ -106,5 +106,6 @@ class TiledWholeConv(TiledKernelMethods):
         }  # fmt: skip
 
 
-def _length(call: Call) -> int:
+def length_of(call: Call) -> int:
+    """Products of a sum."""
     return call.tensor(1).elements // call.shape(1)[0]
