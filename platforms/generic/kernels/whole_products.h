@@ -43,36 +43,6 @@ static inline tilewright_whole_line tilewright_whole_line_of(int32_t *to, const 
     return line;
 }
 
-static inline int64_t tilewright_whole_dot(const int32_t *a, const int32_t *b, int length)
-{
-    int64_t sum = 0;
-    int left = length;
-    for (; left >= 4; left -= 4) {
-        sum += (int64_t)a[0] * b[0];
-        sum += (int64_t)a[1] * b[1];
-        sum += (int64_t)a[2] * b[2];
-        sum += (int64_t)a[3] * b[3];
-        a += 4;
-        b += 4;
-    }
-    for (; left > 0; left--) {
-        sum += (int64_t)*a++ * *b++;
-    }
-    return sum;
-}
-
-/* Whether the sizes of all products together reach what is needed. */
-static inline int tilewright_whole_reaches(const int32_t *a, const int32_t *b, int length, uint64_t needed)
-{
-    uint64_t seen = 0;
-    for (int i = 0; i < length && seen < needed; i++) {
-        const uint32_t left = a[i] < 0 ? 0u - (uint32_t)a[i] : (uint32_t)a[i];
-        const uint32_t right = b[i] < 0 ? 0u - (uint32_t)b[i] : (uint32_t)b[i];
-        seen += (uint64_t)left * right;
-    }
-    return seen >= needed;
-}
-
 /* The float nearest to sum * 2^exponent, a normal number or 0. */
 static inline float tilewright_whole_real(int64_t sum, int exponent)
 {
@@ -131,27 +101,6 @@ static inline int tilewright_whole_ordinary(uint32_t top_a, uint32_t top_b, uint
     const uint32_t tops = top_a + top_b;
     const int exponent = (int)tops - 252 - 2 * (int)bits;
     return top_a > 31u && top_a < 255u && top_b > 31u && top_b < 255u && exponent > -101 && exponent < 33;
-}
-
-/* The sum of products of two lines and of a bias, if any, where it is known well enough; 0 if not. */
-#if defined(__GNUC__)
-__attribute__((unused))
-#endif
-static inline int tilewright_whole_product(float *sum, const int32_t *a, tilewright_whole_line of_a, const int32_t *b, tilewright_whole_line of_b,
-                                           int length, uint32_t bits, uint32_t share, const float *bias)
-{
-    const uint32_t tops = of_a.top + of_b.top, sizes = of_a.sizes + of_b.sizes, more = share + 20u;
-    const uint64_t needed = (uint64_t)sizes << more;
-    int known = tilewright_whole_ordinary(of_a.top, of_b.top, bits);
-    if (known != 0) {
-        const int64_t total = tilewright_whole_dot(a, b, length);
-        const uint64_t size = total < 0 ? (uint64_t)0 - (uint64_t)total : (uint64_t)total;
-        if (size < needed && tilewright_whole_reaches(a, b, length, needed) == 0) {
-            known = 0;
-        }
-        *sum = tilewright_whole_biased(total, (int)tops - 252 - 2 * (int)bits, bias);
-    }
-    return known;
 }
 
 /* A sum of products of floats in their order, from `sum` on; those with a 0 add nothing where all are finite. */

@@ -22,26 +22,29 @@ from tilewright.platform import (
 from tilewright.platforms.generic.kernels.dense_f32 import weights_of
 from tilewright.platforms.generic.kernels.elements import empty
 from tilewright.platforms.generic.kernels.product_f32 import refused
-from tilewright.platforms.generic.kernels.whole_products import DENSE, Line, limited, line_of, too_long
+from tilewright.platforms.generic.kernels.whole_products import DENSE, limited, too_long
 from tilewright.platforms.pulp.kernels.conv_block_i8 import SUMS_WHOLE
 from tilewright.platforms.pulp.kernels.product_i8 import matrices_of, sizes_of, unlike_matrices
 from tilewright.platforms.pulp.kernels.whole_conv import GENERIC
+from tilewright.platforms.pulp.kernels.whole_halves import Halves, halves_of, line_words
 from tilewright.platforms.pulp.kernels.windows import CORES
 from tilewright.platforms.pulp.platform import PLATFORM
 
 SOURCES = [
-    "tiles.h", "product_tile.h", *(f"{GENERIC}{name}.h" for name in ("fixed_room", "whole_f32", "whole_products")),
+    "tiles.h", "product_tile.h", "xpulp.h", "dots.h",
+    *(f"{GENERIC}{name}.h" for name in ("fixed_room", "whole_f32", "whole_products")), "whole_halves.h",
 ]  # fmt: skip
-NUMBER_CYCLES, PRODUCT_CYCLES, RESULT_CYCLES = 30, 14, 260
+LANES = 4
+NUMBER_CYCLES, PRODUCT_CYCLES, RESULT_CYCLES = 42, 4, 170
 """Modelled cycles of a float that becomes a whole number, of a product, and of a sum that becomes a float again."""
 
 
 @dataclass(frozen=True)
 class WholeDenseContext:
-    """The length of a sum; `right` is the C name of the second operand, whose lines lie `across` the rows of a matrix,
+    """Lines of numbers; `right` is the C name of the second operand, whose lines lie `across` the rows of a matrix,
     or one behind the other."""
 
-    line: Line
+    halves: Halves
     right: str
     across: bool
     bias: bool
@@ -56,7 +59,8 @@ class _Products(TiledKernelMethods):
 
     def rules(self, call: Call) -> list[Rule]:
         """The sum stays whole."""
-        return [*whole("k", why=SUMS_WHOLE), prefer("n", CORES, why="eight cores share the columns of a row")]
+        columns = prefer("n", LANES * CORES, why="eight cores take four columns of a row each")
+        return [*whole("k", why=SUMS_WHOLE), columns]
 
     def cost(self, call: Call) -> float:
         """Products, and lines that become whole numbers once."""
@@ -68,14 +72,14 @@ class _Products(TiledKernelMethods):
         """Of the core that has most lines and most sums."""
         rows, columns = _lines(call, sizes)
         matrices, each = matrices_of(call, sizes)
-        sums = -(-matrices * each * sizes["n"] // CORES)
+        sums = LANES * -(-matrices * each * -(-sizes["n"] // LANES) // CORES)
         numbers = -(-(rows + columns) // CORES) * (sizes["k"] * NUMBER_CYCLES + 60)
         return 500 + numbers + sums * (sizes["k"] * PRODUCT_CYCLES + RESULT_CYCLES)
 
     def tile_scratch(self, call: Call, sizes: Mapping[str, Any]) -> Any:
         """Lines of both operands as whole numbers, with an exponent and the sizes of each."""
         rows, columns = _lines(call, sizes)
-        return 4 * (rows + columns) * (call.shape(0)[-1] + 2)
+        return 4 * (rows + columns) * (line_words(call.shape(0)[-1]) + 2)
 
     def tile(self, call: Call, view: TileView) -> Mapping[str, int]:
         """Matrices, rows and columns of one tile."""
@@ -107,7 +111,7 @@ class TiledWholeDense(_Products):
         """The length of a sum, and what is done to it."""
         call = operands.call
         clamp = limited("v", call.node.clamp)
-        return WholeDenseContext(line_of(call.shape(0)[-1]), "w", False, 2 in call.constants, clamp)
+        return WholeDenseContext(halves_of(call.shape(0)[-1], LANES), "w", False, 2 in call.constants, clamp)
 
 
 @PLATFORM.kernel(
@@ -124,7 +128,7 @@ class TiledWholeMatMul(_Products):
     def context(self, operands: Operands) -> WholeDenseContext:
         """The length of a sum, and what is done to it."""
         call = operands.call
-        return WholeDenseContext(line_of(call.shape(0)[-1]), "b", True, False, limited("v", call.node.clamp))
+        return WholeDenseContext(halves_of(call.shape(0)[-1], LANES), "b", True, False, limited("v", call.node.clamp))
 
 
 def _lines(call: Call, sizes: Mapping[str, Any]) -> tuple[Any, Any]:
