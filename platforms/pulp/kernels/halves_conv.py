@@ -70,7 +70,7 @@ class TiledHalvesConv(TiledKernelMethods):
         """Products, and what becomes whole numbers for all channels."""
         results = call.shape(1)[0] // call.integer("group", 1)
         each = length_of(call) * NUMBER_CYCLES + PIXEL_CYCLES + _sums(call, results)
-        return float(call.outputs[0].elements) * (each / results + RESULT_CYCLES) / CORES
+        return float(call.outputs[0].elements * (each / results + RESULT_CYCLES) / CORES)
 
     def cycles(self, call: Call, sizes: Mapping[str, Any]) -> Any:
         """Weights, then the pixels of the core that has most."""
