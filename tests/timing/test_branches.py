@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
+from struct import pack
 
 import pytest
 from tilewright.codegen.interface import Interface
@@ -70,6 +71,17 @@ def test_bounds_hold_every_count_and_a_known_input_is_exact(board: str, folder: 
     assert spin == 14
     assert f" {spin};" in otawa(built.path, bound.loops)
     assert f"0..{spin};" in ait(built.path, bound.loops)
+
+
+@pytest.mark.parametrize("board", ["qemu_mps2_an385", "qemu_microbit"])
+def test_a_routine_of_floats_shifts_no_more_often_than_its_operands_have_bits(board: str, folder: Path) -> None:
+    built = image(board, folder, "-DFLOATS")
+    patterns = (0, 1, 0x400000, 0x800000, 0x3F800000, 0x7F7FFFFF, 0x7F800000, 0x7FC00000)
+    drawn = [pack("<II", first, second) for first, second in itertools.product(patterns, patterns)]
+    counts = execute(built, [drawn[0]], more=[[one] for one in drawn[1:]], count=True).counts
+    bound = Analysis(built).bound().cost
+    assert counts is not None
+    assert bound.least <= min(counts.calls) < max(counts.calls) <= bound.most <= 1.5 * max(counts.calls)
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,33 @@ def test_every_count_lies_inside_and_known_inputs_are_exact(
     assert cost.least == cost.most == counts.calls[1]
 
 
+@pytest.mark.parametrize("board", ["qemu_mps2_an385", "qemu_rv32imc"])
+def test_floats_without_a_float_unit_stay_inside_whatever_they_are(
+    board: str, cached: Path, network: Callable[[str], NetworkFiles]
+) -> None:
+    needs(board)
+    target = load_target(board)
+    compiled = compile_model(network("odd_lstm").model, CompileOptions(), target)
+    (cached / f"lstm-{board}").mkdir()
+    write(compiled, cached / f"lstm-{board}")
+    image = build(cached / f"lstm-{board}", compiled.artifacts.interface, target, cached / f"lstm-{board}.build")
+    [ordinary] = input_arrays(compiled.plan, None, 0)
+    random = np.random.default_rng(1)
+    drawn = [random.integers(0, 2**32, ordinary.shape, np.uint32).view(np.float32) for _ in range(4)]
+    sparse = [ordinary * (random.random(ordinary.shape) < 0.3) for _ in range(2)]
+    inputs = [np.zeros_like(ordinary), ordinary * 1e-40, ordinary * 1e30, ordinary + np.inf, *sparse, *drawn]
+    raw = [[array.astype(np.float32).tobytes()] for array in (ordinary, *inputs)]
+    counts = execute(image, raw[0], more=raw[1:], count=True).counts
+    assert counts is not None
+    analysis = Analysis(image)
+    bound = analysis.bound()
+    assert bound.cost.least <= min(counts.calls) <= max(counts.calls) <= bound.cost.most
+    assert bound.steps < 20_000_000  # ways that end early do not run what lies behind a loop once each
+    for number in (1, 7):
+        cost = analysis.bound(placed_inputs(compiled.placed, image, raw[number])).cost
+        assert cost.least == cost.most == counts.calls[number]
+
+
 def test_the_verb_tells_bounds_layers_and_places(
     cached: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], network: Callable[[str], NetworkFiles]
 ) -> None:

@@ -1,4 +1,4 @@
-"""Ways through a function: its loops, and for each place the one that all ways from it come to.
+"""Ways through a function: its loops, where ways meet, and which of two places lies further on.
 
 Dominators as in Cooper, Harvey and Kennedy, A Simple, Fast Dominance Algorithm, 2001. Calls are passed over; what
 leaves the function leads to `EXIT`. Loops with several entries are none here.
@@ -27,16 +27,24 @@ class Loop:
 
 @dataclass(frozen=True)
 class Flow:
-    """Of each place where all ways from it meet (`EXIT`: outside), and of each place in a loop the innermost one."""
+    """Places in an order in which ways go through them but for turns of loops, those of a loop side by side; those
+    where several ways come in; and of each place in a loop the innermost one."""
 
-    meets: Mapping[int, int]
+    order: Mapping[int, int]
+    meetings: frozenset[int]
     innermost: Mapping[int, Loop] = field(default_factory=dict)
+    live: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    """Words of registers that are read later, by place."""
 
     @property
     def loops(self) -> list[Loop]:
         """Every loop that holds some place first, by its header."""
         by_header = {loop.header: loop for loop in self.innermost.values()}
         return [by_header[header] for header in sorted(by_header)]
+
+    def around(self, one: int) -> list[Loop]:
+        """The loops that a place lies in, the outermost first."""
+        return sorted((loop for loop in self.loops if one in loop.body), key=lambda loop: -len(loop.body))
 
 
 def place(address: int, operation: int = 0) -> int:
@@ -107,15 +115,16 @@ def edges(
     return graph
 
 
-def flow_of(graph: Graph, entry: int) -> Flow:
-    """Loops and meeting places of a function."""
+def flow_of(graph: Graph, entry: int, live: Mapping[int, tuple[int, ...]]) -> Flow:
+    """Loops of a function, where its ways meet, and their order; `live` registers are known."""
     backward: dict[int, set[int]] = {EXIT: set()}
     for source, targets in graph.items():
         for target in targets:
             backward.setdefault(target, set()).add(source)
-    meets = dominators(backward, EXIT)
-    above = dominators(graph, entry)
-    return Flow(meets, _innermost(graph, backward, above))
+    innermost = _innermost(graph, backward, dominators(graph, entry))
+    meetings = frozenset(target for target, sources in backward.items() if target != EXIT and len(sources) > 1)
+    order = reversed(_order(graph, entry, innermost))
+    return Flow({one: number for number, one in enumerate(order)}, meetings, innermost, live)
 
 
 def dominators(graph: Graph, root: int) -> dict[int, int]:
@@ -150,16 +159,25 @@ def _common(above: Mapping[int, int], height: Mapping[int, int], a: int, b: int)
     return a
 
 
-def _order(graph: Graph, root: int) -> list[int]:
-    """What can be reached, each behind all that it leads to, but for loops; `root` last."""
+def _order(graph: Graph, root: int, innermost: Mapping[int, Loop] | None = None) -> list[int]:
+    """What can be reached, each behind all that it leads to, but for loops; `root` last.
+
+    Where loops are known, what lies behind a loop comes before all that is in it.
+    """
+    loops = innermost or {}
+
+    def onward(one: int) -> Iterator[int]:
+        body = loops[one].body if one in loops else frozenset()
+        return iter(sorted(graph.get(one, ()), key=lambda target: (target in body, target)))
+
     order, seen = list[int](), {root}
-    stack: list[tuple[int, Iterator[int]]] = [(root, iter(sorted(graph.get(root, ()))))]
+    stack: list[tuple[int, Iterator[int]]] = [(root, onward(root))]
     while stack:
         one, rest = stack[-1]
         for target in rest:
             if target not in seen:
                 seen.add(target)
-                stack.append((target, iter(sorted(graph.get(target, ())))))
+                stack.append((target, onward(target)))
                 break
         else:
             order.append(one)

@@ -108,7 +108,7 @@ def _library(path: Path) -> ctypes.CDLL:
     takes: dict[str, list[type]] = {
         "free": [], "segment": [word, word, ctypes.c_char_p], "write": [word, ctypes.c_char_p, word],
         "registers": [word], "set": [word, word, long],
-        "code": [pointer, word, pointer, word, word, pointer, word],
+        "code": [pointer, word, pointer, word, word, pointer, word, pointer, pointer, pointer],
         "reached": [pointer, word, word], "convention": [word, word, word, pointer, word],
         "cycles": [word, word, word, word], "run": [word, long, long],
         "answer": [pointer], "jumps": [], "turns": [], "layers": [],
@@ -190,6 +190,7 @@ class Machine:
         self._library.machine_code(
             self._machine, stream.operations.ctypes.data, len(stream.operations), stream.places.ctypes.data,
             stream.low, len(stream.places), self._forks.ctypes.data, len(stream.loops),
+            stream.points.ctypes.data, stream.chains.ctypes.data, stream.live.ctypes.data,
         )  # fmt: skip
 
     def run(self, operation: int, limit: int) -> Status:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tilewright.timing.binary import Binary, Function
+from tilewright.timing.conventions import CONVENTIONS, words_of
 from tilewright.timing.flow import Flow, edges, flow_of, place
 from tilewright.timing.lift import Instruction, Lifter
+from tilewright.timing.live import Called, bytes_of, live_words
 
 
 @dataclass
@@ -47,5 +49,16 @@ class Program:
         known = self.flows.get(function.address)
         if known is None or known[0] != key:
             graph = edges(instructions, function.address, function.end, jumps)
-            known = self.flows[function.address] = (key, flow_of(graph, place(function.address)))
+            live = live_words(graph, instructions, self._called())
+            known = self.flows[function.address] = (key, flow_of(graph, place(function.address), live))
         return known[1]
+
+    def _called(self) -> Called:
+        """What calls read and leave on this core."""
+        convention, clobbered = CONVENTIONS[self.binary.machine], 0
+        argument = self.lifter.register(convention.argument)
+        for name in convention.clobbered:
+            clobbered |= bytes_of(self.lifter.register(name)) if self.lifter.has_register(name) else 0
+        arguments = [((1 << (4 * words)) - 1) << argument.offset for words in range(5)]
+        reads = {one.address: arguments[words] for one in self.binary.functions if (words := words_of(one.names))}
+        return Called(arguments[4], clobbered, reads)

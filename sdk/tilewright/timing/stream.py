@@ -9,14 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from tilewright.errors import UnsupportedError
-from tilewright.timing.flow import EXIT, Flow, Loop, address_of, place, places_inside, relative
+from tilewright.timing.flow import Flow, Loop, address_of, place, places_inside, relative
 from tilewright.timing.lift import HARMLESS, SATURATIONS, UNKNOWN_RESULT, Instruction, Operand, Operation
 
 OPERATION = np.dtype(
     [("code", "u1"), ("size", "u1"), ("a_size", "u1"), ("b_size", "u1"), ("out", "<u4"), ("aux", "<i4"),
-     ("loop", "<u4"), ("a", "<u8"), ("b", "<u8")]
+     ("point", "<u4"), ("a", "<u8"), ("b", "<u8")]
 )  # fmt: skip
 """`struct operation` of engine/machine.h."""
+POINT = np.dtype([("order", "<u4"), ("loops", "<u4"), ("first", "<u4"), ("words", "<u4"), ("live", "<u4")])
+"""`struct point` of engine/machine.h."""
 CODES = {
     name: number
     for number, name in enumerate(
@@ -85,13 +87,18 @@ class Calls:
 
 @dataclass(frozen=True)
 class Stream:
-    """The operations; `places` are those of the half-words from `low` on. `loops` are numbered as in the machine."""
+    """The operations; `places` are those of the half-words from `low` on. `loops` are numbered as in the machine, which
+    finds where ways begin and meet in `points`, the loops around each in `chains`, and the words of registers that are
+    read behind it in `live`."""
 
     operations: npt.NDArray[np.void]
     places: npt.NDArray[np.uint32]
     low: int
     loops: tuple[Loop, ...]
     starts: Mapping[int, int]
+    points: npt.NDArray[np.void]
+    chains: npt.NDArray[np.uint32]
+    live: npt.NDArray[np.uint32]
 
     def place(self, address: int, operation: int = 0) -> int:
         """The row of an instruction, or of one that lies some rows behind its first."""
@@ -121,6 +128,7 @@ class Layout:
     nodes: dict[int, int] = field(default_factory=dict)
     turns: dict[int, int] = field(default_factory=dict)
     stubs: dict[int, int] = field(default_factory=dict)
+    sideways: dict[tuple[int, int], int] = field(default_factory=dict)
     fixes: list[tuple[int, str, int, int]] = field(default_factory=list)
     """Row, field, address of the instruction that branches, place that it goes to."""
 
@@ -141,16 +149,32 @@ class Layout:
             address = address_of(header)
             self.stubs[address] = len(self.rows)
             self.rows += [_row(LOOP, out=number, aux=1), _row(GOTO, aux=self.starts[address])]
+        self._sideways(numbers)
         bodies = {address_of(loop.header): {address_of(one) for one in loop.body} for loop in loops}
         operations = np.array(self.rows, OPERATION)
         for row, name, source, target in self.fixes:
             operations[name][row] = self._target(source, target, bodies)
-        self._meetings(operations)
-        return Stream(operations, *self._places(bodies), loops, self.starts)
+        points, chains, live = self._points(operations, numbers)
+        return Stream(operations, *self._places(bodies), loops, self.starts, points, chains, live)
+
+    def _sideways(self, numbers: Mapping[int, int]) -> None:
+        """Ways back to where no loop begins, as in one with several entries, count as turns of the loop around both."""
+        for _, _, source, target in self.fixes:
+            flow, address = self.flows.get(source), address_of(target)
+            if flow is None or target != place(address) or address in self.turns or address not in self.starts:
+                continue
+            if flow.order.get(target, 0) > flow.order.get(place(source), -1):
+                continue
+            inside = [one for one in flow.around(target) if place(source) in one.body and one.header in numbers]
+            if inside and (source, target) not in self.sideways:
+                self.sideways[source, target] = len(self.rows)
+                self.rows += [_row(LOOP, out=numbers[inside[-1].header]), _row(GOTO, aux=self.starts[address])]
 
     def _target(self, source: int, target: int, bodies: Mapping[int, set[int]]) -> int:
         """The row of a place, through the turn or the entry of a loop that begins there."""
         address = address_of(target)
+        if (row := self.sideways.get((source, target))) is not None:
+            return row
         if target != place(address):
             return self.nodes[target]
         if address in self.turns:
@@ -171,20 +195,31 @@ class Layout:
                 places[(one.end - low) // 2] = self.turns[one.end]
         return places, low
 
-    def _meetings(self, operations: npt.NDArray[np.void]) -> None:
-        """Where the ways of each branch meet, and the header of the innermost loop around it."""
-        for branch, at in self._branches():
+    def _points(
+        self, operations: npt.NDArray[np.void], numbers: Mapping[int, int]
+    ) -> tuple[npt.NDArray[np.void], npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+        """Numbers the branches and the places where several ways come in."""
+        points, chains, live = [(0, 0, 0, 0, 0)], list[int](), list[int]()
+        around = dict[tuple[int, int], tuple[int, int]]()
+        for row, at in self._ways():
             flow = self.flows.get(address_of(at))
-            meet = EXIT if flow is None else flow.meets.get(at, EXIT)
-            loop = None if flow is None else flow.innermost.get(at)
-            operations["aux"][branch] = -1 if meet == EXIT else self._plain(meet)
-            operations["loop"][branch] = 0 if loop is None else self._plain(loop.header)
+            branch = self.rows[row][0] in (CODES["CBRANCH"], CODES["BRANCHIND"])
+            if flow is None or at not in flow.order or not (branch or at in flow.meetings):
+                continue
+            loop = flow.innermost.get(at)
+            key = (id(flow), loop.header if loop is not None else -1)
+            if key not in around:
+                inside = [numbers[one.header] for one in flow.around(at) if one.header in numbers]
+                around[key] = len(inside), len(chains)
+                chains += inside
+            operations["point"][row] = len(points)
+            words = () if branch else flow.live.get(at, ())
+            points.append((flow.order[at], *around[key], len(words), len(live)))
+            live += [self.registers.place(word) for word in words]
+        return np.array(points, POINT), np.array(chains or [0], np.uint32), np.array(live or [0], np.uint32)
 
-    def _plain(self, of: int) -> int:
-        return self.nodes[of] if of in self.nodes else self.starts[address_of(of)]
-
-    def _branches(self) -> Iterator[tuple[int, int]]:
-        """Row and place of every branch that may go several ways."""
+    def _ways(self) -> Iterator[tuple[int, int]]:
+        """Row and place of what ways come to: every branch that may go several ways, instruction and node."""
         places = {row: of for of, row in self.nodes.items()}
         now = 0
         for row, each in enumerate(self.rows):
@@ -192,7 +227,7 @@ class Layout:
                 now = place(each[7])
             elif each[0] == NODE:
                 now = places.get(row, now)
-            elif each[0] in (CODES["CBRANCH"], CODES["BRANCHIND"]):
+            if each[0] in (INSTRUCTION, NODE, CODES["CBRANCH"], CODES["BRANCHIND"]):
                 yield row, now
 
     def _instruction(self, one: Instruction) -> None:
@@ -328,7 +363,6 @@ class _Temporaries:
 
 
 def _row(
-    code: int, size: int = 0, a_size: int = 0, b_size: int = 0, out: int = 0, aux: int = 0, loop: int = 0, a: int = 0,
-    b: int = 0,
-) -> Row:  # fmt: skip
-    return (code, size, a_size, b_size, out, aux, loop, a, b)
+    code: int, size: int = 0, a_size: int = 0, b_size: int = 0, out: int = 0, aux: int = 0, a: int = 0, b: int = 0
+) -> Row:
+    return (code, size, a_size, b_size, out, aux, 0, a, b)

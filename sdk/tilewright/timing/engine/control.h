@@ -35,20 +35,20 @@ static void forget(struct machine *m)
 static int summarised(struct machine *m, const struct operation *call, struct summary *of)
 {
     if (of->state == 0) {
-        struct frame *f = frame_of(m);
+        struct region *r = region_of(m);
+        struct state *before = kept(m, r, NOWHERE);
         size_t begin = m->journal_count;
-        int depth = m->depth;
-        uint32_t follows = m->follows;
+        uint32_t shifts = m->shifts;
         struct value stack = get(m, m->stack_pointer, 4), link = get(m, m->link, 4);
-        copy_registers(m, &f->before, &m->now);
-        memcpy(f->turns_before, m->turns, m->loop_count * sizeof *m->turns);
         m->level++;
+        m->epoch++;
+        m->shifts = call->size == 4 ? 2 * BITS : BITS;
         forget(m);
         put(m, m->link, 4, link);
         enter(m, (uint32_t)call->out, (uint32_t)call->b);
         m->follows = 0;
         of->cost = (struct cost){0, 0, 0, 0};
-        run(m, (uint32_t)call->aux, NOWHERE, NOWHERE, depth + 1, &of->cost);
+        run(m, (uint32_t)call->aux, before->depth + 1, &of->cost, NULL);
         of->state = 1;
         for (size_t i = begin; i < m->journal_count; i++) {
             const struct segment *s = &m->segments[m->journal[i].segment];
@@ -57,8 +57,10 @@ static int summarised(struct machine *m, const struct operation *call, struct su
             }
         }
         undo(m, begin);
+        m->shifts = shifts;
         m->level--;
-        restart(m, f, depth, follows);
+        restored(m, before);
+        r->spare[r->spare_count++] = before;
     }
     return of->state == 1;
 }
@@ -83,8 +85,8 @@ static void mark(struct machine *m, const struct cost *now)
 }
 
 /* Begins an instruction: 1 where the way stops before it. */
-static int begun(struct machine *m, const struct operation *o, uint32_t at, uint32_t stop, uint32_t header, int depth,
-                 struct cost *cost)
+static int begun(struct machine *m, const struct operation *o, uint32_t at, int depth, struct cost *cost,
+                 struct region *region)
 {
     uint32_t pc = (uint32_t)o->a;
     int counted = o->aux != 0;
@@ -94,7 +96,7 @@ static int begun(struct machine *m, const struct operation *o, uint32_t at, uint
         cost->least_cycles += refill;
         m->follows = pc;
     }
-    if (m->depth < depth || ((at == stop || at == header) && m->depth == depth)) {
+    if (m->depth < depth || (region != NULL && o->point != 0 && m->depth == depth && !goes_on(m, region, at, *cost))) {
         m->stopped = at;
         return 1;
     }
@@ -159,20 +161,26 @@ static int returns_to(const struct machine *m, struct value to)
     return to.unknown == 0 && m->depth > 0 && m->returns[m->depth - 1] == ((uint32_t)to.bits & ~UINT32_C(1));
 }
 
-static void turn(struct machine *m, const struct operation *o)
+/* 0 where no input comes to another turn: a word is shifted until a bit is set, and it has no more bits. */
+static int turn(struct machine *m, const struct operation *o)
 {
     uint32_t loop = o->out;
     m->turns[loop] = o->aux != 0 ? 1 : m->turns[loop] + 1;
+    if (m->shifts > 0 && m->turns[loop] > m->shifts) {
+        return 0;
+    }
     m->most_turns[loop] = m->turns[loop] > m->most_turns[loop] ? m->turns[loop] : m->most_turns[loop];
+    return 1;
 }
 
-/* Runs from operation `at` until `stop` or `header` are reached in this call, or the call has returned. */
-static void run(struct machine *m, uint32_t at, uint32_t stop, uint32_t header, int depth, struct cost *cost)
+/* Runs from operation `at` until the call has returned; inside of a region also until this way has met another or has
+ * to wait, or stops at a branch on data. */
+static void run(struct machine *m, uint32_t at, int depth, struct cost *cost, struct region *region)
 {
-    struct cost more;
     uint32_t ways[WAYS];
     for (;;) {
         const struct operation *o = &m->operations[at];
+        int count = 0;
         if (m->level == 0) {
             m->resume = at;
         }
@@ -181,14 +189,13 @@ static void run(struct machine *m, uint32_t at, uint32_t stop, uint32_t header, 
             if (m->level == 0 && m->steps >= m->pause) {
                 stop_with(m, PAUSED);
             }
-            if (begun(m, o, at, stop, header, depth, cost)) {
+            if (begun(m, o, at, depth, cost, region)) {
                 return;
             }
             at++;
             break;
         case NODE:
-            if ((at == stop || at == header) && m->depth == depth) {
-                m->stopped = at;
+            if (region != NULL && o->point != 0 && m->depth == depth && !goes_on(m, region, at, *cost)) {
                 return;
             }
             at++;
@@ -198,7 +205,10 @@ static void run(struct machine *m, uint32_t at, uint32_t stop, uint32_t header, 
             at = (uint32_t)o->aux;
             break;
         case LOOP:
-            turn(m, o);
+            if (!turn(m, o) && region != NULL && m->depth == depth) {
+                m->stopped = at;
+                return;
+            }
             at++;
             break;
         case CBRANCH: {
@@ -206,12 +216,7 @@ static void run(struct machine *m, uint32_t at, uint32_t stop, uint32_t header, 
             if (condition.unknown != 0 && condition.bits == 0) {
                 ways[0] = (uint32_t)o->a;
                 ways[1] = at + 1;
-                more = fork_ways(m, at, ways, 2);
-                add(cost, more);
-                at = m->stopped;
-                if (m->depth < depth) {
-                    return;
-                }
+                count = 2;
             } else {
                 at = condition.bits != 0 ? (uint32_t)o->a : at + 1;
             }
@@ -225,12 +230,7 @@ static void run(struct machine *m, uint32_t at, uint32_t stop, uint32_t header, 
                 note_jump(m, at, (uint32_t)to.bits);
                 at = place_of(m, to.bits);
             } else {
-                more = fork_ways(m, at, ways, table_ways(m, at, ways));
-                add(cost, more);
-                at = m->stopped;
-                if (m->depth < depth) {
-                    return;
-                }
+                count = table_ways(m, at, ways);
             }
             break;
         }
@@ -247,6 +247,19 @@ static void run(struct machine *m, uint32_t at, uint32_t stop, uint32_t header, 
             }
             at++;
             break;
+        }
+        if (count > 0 && region != NULL && m->depth == depth) {
+            m->stopped = at;
+            memcpy(region->ways, ways, sizeof ways);
+            region->way_count = count;
+            return;
+        }
+        if (count > 0) {
+            add(cost, explored(m, at, ways, count));
+            at = m->stopped;
+            if (m->depth < depth) {
+                return;
+            }
         }
         if (at == NOWHERE) {
             m->stopped = NOWHERE;

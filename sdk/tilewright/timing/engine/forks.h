@@ -1,6 +1,4 @@
-/* Ways of a branch on what is not known, and where they meet. Part of machine.c. */
-
-static void run(struct machine *m, uint32_t at, uint32_t stop, uint32_t header, int depth, struct cost *cost);
+/* Ways of a branch on what is not known, and what it tells. Part of machine.c. */
 
 static void add(struct cost *to, struct cost more)
 {
@@ -18,28 +16,11 @@ static void widen(struct cost *to, struct cost other)
     to->least_cycles = other.least_cycles < to->least_cycles ? other.least_cycles : to->least_cycles;
 }
 
-/* Where a fork's ways stop, and what they cost. */
-struct meeting {
-    uint32_t place, follows;
-    int depth;
-    struct cost cost;
-    uint64_t largest, smallest; /* of the largest counts of the ways */
-};
-
 static void forget_indices(struct machine *m)
 {
     for (int i = 0; i < INDICES; i++) {
         m->indices[i].valid = 0;
     }
-}
-
-static void restart(struct machine *m, const struct frame *f, int depth, uint32_t follows)
-{
-    copy_registers(m, &m->now, &f->before);
-    memcpy(m->turns, f->turns_before, m->loop_count * sizeof *m->turns);
-    m->depth = depth;
-    m->follows = follows;
-    forget_indices(m);
 }
 
 static void limit(struct machine *m, uint64_t place, unsigned size, uint64_t most)
@@ -76,68 +57,6 @@ static void narrow(struct machine *m, uint32_t at, int holds)
             put(m, (uint32_t)compared->b, compared->b_size, met);
         }
     }
-}
-
-/* Runs every way; 0 where they do not stop at the same place. */
-static int run_ways(struct machine *m, struct frame *f, uint32_t at, const uint32_t *ways, int count, uint32_t header,
-                    struct meeting *meeting)
-{
-    size_t begin = m->journal_count;
-    int depth = m->depth;
-    uint32_t follows = m->follows, stop = (uint32_t)m->operations[at].aux;
-    f->count = 0;
-    for (int way = 0; way < count; way++) {
-        struct cost cost = {0, 0, 0, 0};
-        narrow(m, at, way == 0);
-        run(m, ways[way], stop, header, depth, &cost);
-        if (way != 0 && (m->stopped != meeting->place || m->depth != meeting->depth)) {
-            undo(m, begin);
-            restart(m, f, depth, follows);
-            return 0;
-        }
-        join_memory(m, f, begin, way == 0);
-        undo(m, begin);
-        if (way == 0) {
-            copy_registers(m, &f->meeting, &m->now);
-            memcpy(f->turns_meeting, m->turns, m->loop_count * sizeof *m->turns);
-            *meeting = (struct meeting){m->stopped, m->follows, m->depth, cost, cost.most, cost.most};
-        } else {
-            join_registers(m, f);
-            widen(&meeting->cost, cost);
-            meeting->largest = cost.most > meeting->largest ? cost.most : meeting->largest;
-            meeting->smallest = cost.most < meeting->smallest ? cost.most : meeting->smallest;
-        }
-        restart(m, f, depth, follows);
-    }
-    return 1;
-}
-
-/* Takes all ways of the branch at operation `at`; the machine goes on at `stopped`. */
-static struct cost fork_ways(struct machine *m, uint32_t at, const uint32_t *ways, int count)
-{
-    const struct operation *branch = &m->operations[at];
-    struct meeting meeting;
-    struct frame *f = frame_of(m);
-    copy_registers(m, &f->before, &m->now);
-    memcpy(f->turns_before, m->turns, m->loop_count * sizeof *m->turns);
-    m->level++;
-    if (!run_ways(m, f, at, ways, count, branch->loop != 0 ? branch->loop : NOWHERE, &meeting) &&
-        !run_ways(m, f, at, ways, count, NOWHERE, &meeting)) {
-        stop_with(m, ARMS_APART);
-    }
-    m->level--;
-    copy_registers(m, &m->now, &f->meeting);
-    memcpy(m->turns, f->turns_meeting, m->loop_count * sizeof *m->turns);
-    m->depth = meeting.depth;
-    m->follows = meeting.follows;
-    m->stopped = meeting.place;
-    write_joined(m, f);
-    struct fork_count *told = &m->forks[at];
-    uint64_t apart = meeting.largest - meeting.smallest;
-    told->times++;
-    told->sum += apart;
-    told->most = apart > told->most ? apart : told->most;
-    return meeting.cost;
 }
 
 static uint32_t place_of(struct machine *m, uint64_t address)

@@ -1,13 +1,14 @@
 /* Runs p-code once with numbers of which some bits are known, and counts instructions at most and at least.
  *
- * At a branch on an unknown bit all ways are run to the place where they meet, or to the header of the innermost loop;
- * the larger and the smaller count are taken and what was written is joined. What it cannot follow ends the run with a
+ * At a branch on an unknown bit all ways are run until they have met; where they do, the larger and the smaller count are
+ * taken and what was written is joined. What it cannot follow ends the run with a
  * status. timing/machine.py is what calls it; steps between two pauses are limited, so that it can be interrupted. */
 #include "values.h"
 #include "machine.h"
 #include "memory.h"
 #include "operations.h"
 #include "forks.h"
+#include "regions.h"
 #include "control.h"
 
 struct machine *machine_new(void)
@@ -22,10 +23,10 @@ void machine_free(struct machine *m)
         free(m->segments[i].known);
         free(m->segments[i].stamp);
         free(m->segments[i].place);
+        free(m->segments[i].noted);
     }
-    for (int i = 0; i < NESTED && m->frames[i] != NULL; i++) {
-        free(m->frames[i]->bytes);
-        free(m->frames[i]);
+    for (int i = 0; i < NESTED && m->regions[i] != NULL; i++) {
+        free_region(m->regions[i]);
     }
     free(m->journal);
     free(m);
@@ -39,7 +40,7 @@ int machine_segment(struct machine *m, uint32_t low, uint32_t high, const uint8_
     if (m->segment_count == SEGMENTS) {
         return 0;
     }
-    *s = (struct segment){low, high, calloc(size + 16, 1), NULL, NULL, NULL};
+    *s = (struct segment){low, high, calloc(size + 16, 1), NULL, NULL, NULL, NULL};
     m->segment_count++;
     if (s->bytes == NULL) {
         return 0;
@@ -51,7 +52,8 @@ int machine_segment(struct machine *m, uint32_t low, uint32_t high, const uint8_
     s->known = calloc(size + 16, 1);
     s->stamp = calloc(size, sizeof *s->stamp);
     s->place = calloc(size, sizeof *s->place);
-    return s->known != NULL && s->stamp != NULL && s->place != NULL;
+    s->noted = calloc(size, sizeof *s->noted);
+    return s->known != NULL && s->stamp != NULL && s->place != NULL && s->noted != NULL;
 }
 
 /* Makes bytes of memory known; 0 where they are no memory. */
@@ -80,7 +82,8 @@ void machine_set(struct machine *m, uint32_t place, uint32_t size, uint64_t bits
 
 /* Code as it is known now; it may be given again, with more, between two runs. */
 void machine_code(struct machine *m, const struct operation *operations, uint32_t count, const uint32_t *places,
-                  uint32_t low, uint32_t halves, struct fork_count *forks, uint32_t loops)
+                  uint32_t low, uint32_t halves, struct fork_count *forks, uint32_t loops,
+                  const struct point *points, const uint32_t *chains, const uint32_t *live)
 {
     m->operations = operations;
     m->count = count;
@@ -89,6 +92,9 @@ void machine_code(struct machine *m, const struct operation *operations, uint32_
     m->code_halves = halves;
     m->forks = forks;
     m->loop_count = loops;
+    m->points = points;
+    m->chains = chains;
+    m->live = live;
     m->jump_count = 0;
     forget_indices(m);
 }
@@ -130,7 +136,7 @@ int machine_run(struct machine *m, uint32_t at, uint64_t steps, uint64_t limit)
         if (m->depth == 0) {
             enter(m, (uint32_t)m->operations[at].a, 0xfffffff0u);
         }
-        run(m, at, NOWHERE, NOWHERE, 1, &m->cost);
+        run(m, at, 1, &m->cost, NULL);
     }
     return status;
 }

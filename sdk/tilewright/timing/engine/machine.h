@@ -7,13 +7,18 @@ enum {
     REGISTERS = 8192, /* bytes of registers, what lives inside of one instruction among them */
     SEGMENTS = 16,
     CALLS = 64,       /* functions inside one another */
-    NESTED = 1000,    /* forks inside one another */
+    NESTED = 200,     /* regions inside one another */
+    WAITING = 4096,   /* states of one region that wait */
+    APART = 64,       /* of them at one place whose registers differ */
+    TRAIL = 48,       /* forks that are remembered of a way */
+    FORKS = 1000000,  /* in one region */
     WAYS = 64,        /* targets of one computed jump */
     TABLE_BITS = 6,
     INDICES = 4,
     LOOPS = 8192,
     SUMMARIES = 256,
     LAYERS = 4100,
+    BITS = 32,        /* of a float; of a double twice as many: it has at most so many turns of a loop that shifts it */
     WITHIN = 1000000000, /* instructions inside of one fork */
     CONSTANT = 0x80   /* in a size: the operand is the number itself */
 };
@@ -48,14 +53,20 @@ enum status {
     NO_MEMORY
 };
 
-/* Sizes in bytes; a, b: offsets of registers, or numbers. A branch: a or out: target, aux: where its ways meet,
- * loop: header of the innermost loop around it. */
+/* Sizes in bytes; a, b: offsets of registers, or numbers. A branch: a or out: target. `point`: of a branch, and of an
+ * instruction or a node where several ways come in, its number; else 0. */
 struct operation {
     uint8_t code, size, a_size, b_size;
     uint32_t out;
     int32_t aux;
-    uint32_t loop;
+    uint32_t point;
     uint64_t a, b;
+};
+
+/* A place where ways begin or meet: how far on in its function it lies, the loops around it, the outermost first, and the
+ * words of registers that are read behind it. */
+struct point {
+    uint32_t order, loops, first, words, live;
 };
 
 struct cost {
@@ -72,11 +83,12 @@ struct layer_cost {
     uint64_t runs;
 };
 
-/* Memory of which `known` bits are known, none at first; constants have no `known`. */
+/* Memory of which `known` bits are known, none at first; constants have no `known`. `noted`: the epoch in which the
+ * journal took a byte last. */
 struct segment {
     uint32_t low, high;
     uint8_t *bytes, *known;
-    uint32_t *stamp, *place;
+    uint32_t *stamp, *place, *noted;
 };
 
 /* A byte that was written inside of a fork: what it held, or what it holds where ways join. */
@@ -89,12 +101,32 @@ struct registers {
     uint8_t bits[REGISTERS], unknown[REGISTERS];
 };
 
-/* What one fork needs: registers before it and where its ways join, turns of loops, bytes that any way wrote. */
-struct frame {
-    struct registers before, meeting;
-    uint32_t turns_before[LOOPS], turns_meeting[LOOPS];
+/* A state that waits at a place: what a way, or several that met there, left of registers and memory, and cost since
+ * the region began. `trail` are the forks of the way, by number, and `forked` their branches. */
+struct state {
+    struct registers registers;
+    uint32_t turns[LOOPS];
     struct byte *bytes;
     size_t count, capacity;
+    struct cost cost;
+    uint32_t place, follows;
+    int depth;
+    uint32_t trail[TRAIL], forked[TRAIL];
+    int forks;
+};
+
+/* What was opened by a branch on data and lasts until a single state is left: states where ways meet, and ways of
+ * branches that were not run yet. */
+struct region {
+    struct state *waiting[WAITING], *begun[WAITING], *spare[2 * WAITING];
+    int waiting_count, begun_count, spare_count, depth, fresh;
+    size_t begin;
+    uint32_t point;
+    uint64_t forks;
+    uint32_t trail[TRAIL], forked[TRAIL]; /* of the way that runs */
+    int trail_count;
+    uint32_t ways[WAYS];
+    int way_count; /* of the branch at which the way stopped; 0 where it has ended */
 };
 
 struct summary {
@@ -113,16 +145,19 @@ struct index {
 
 struct machine {
     const struct operation *operations;
+    const struct point *points;
+    const uint32_t *chains, *live; /* numbers of loops and places of registers, as points name them */
     const uint32_t *places; /* of the instruction at each half-word of code from `code_low` on */
     uint32_t count, code_low, code_halves; /* `places` also says where code holds data */
-    struct registers now;
+    struct registers now, before_fork;
     uint32_t used; /* bytes of registers in use */
     struct segment segments[SEGMENTS];
     int segment_count;
     struct byte *journal;
     size_t journal_count, journal_capacity;
-    uint32_t generation;
-    struct frame *frames[NESTED];
+    uint32_t generation, epoch, fork_number;
+    uint32_t shifts; /* in a routine of floats: the most turns of a loop, which shifts until a bit is set; else 0 */
+    struct region *regions[NESTED];
     int level, depth;
     uint32_t returns[CALLS], entries[CALLS];
     uint32_t turns[LOOPS], most_turns[LOOPS], loop_count;

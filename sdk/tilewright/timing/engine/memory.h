@@ -108,7 +108,7 @@ static struct value load_from(struct machine *m, struct value address, unsigned 
 static void write_byte(struct machine *m, uint32_t segment, uint32_t offset, uint8_t bits, uint8_t unknown)
 {
     struct segment *s = &m->segments[segment];
-    if (m->level > 0) {
+    if (m->level > 0 && s->noted[offset] != m->epoch) {
         if (m->journal_count == m->journal_capacity) {
             size_t capacity = m->journal_capacity ? 2 * m->journal_capacity : 65536;
             struct byte *more = realloc(m->journal, capacity * sizeof *more);
@@ -119,6 +119,7 @@ static void write_byte(struct machine *m, uint32_t segment, uint32_t offset, uin
             m->journal_capacity = capacity;
         }
         m->journal[m->journal_count++] = (struct byte){segment, offset, s->bytes[offset], (uint8_t)~s->known[offset]};
+        s->noted[offset] = m->epoch;
     }
     s->bytes[offset] = bits & (uint8_t)~unknown;
     s->known[offset] = (uint8_t)~unknown;
@@ -151,19 +152,19 @@ static void store_to(struct machine *m, struct value address, unsigned size, str
     }
 }
 
-/* The buffers of the fork that opens now. */
-static struct frame *frame_of(struct machine *m)
+/* The buffers of the region that opens now. */
+static struct region *region_of(struct machine *m)
 {
     if (m->level >= NESTED) {
         stop_with(m, NO_END);
     }
-    if (m->frames[m->level] == NULL) {
-        m->frames[m->level] = calloc(1, sizeof(struct frame));
-        if (m->frames[m->level] == NULL) {
+    if (m->regions[m->level] == NULL) {
+        m->regions[m->level] = calloc(1, sizeof(struct region));
+        if (m->regions[m->level] == NULL) {
             stop_with(m, NO_MEMORY);
         }
     }
-    return m->frames[m->level];
+    return m->regions[m->level];
 }
 
 static void copy_registers(const struct machine *m, struct registers *to, const struct registers *from)
@@ -172,16 +173,17 @@ static void copy_registers(const struct machine *m, struct registers *to, const 
     memcpy(to->unknown, from->unknown, m->used);
 }
 
-/* Joins the registers and turns of loops of a way that has ended with those of the ways before it. */
-static void join_registers(struct machine *m, struct frame *f)
+/* Joins the registers and turns of loops of the way that has ended with those of a state. */
+static void join_registers(struct machine *m, struct state *f)
 {
     for (uint32_t i = 0; i < m->used; i++) {
-        uint8_t unknown = (uint8_t)(m->now.unknown[i] | f->meeting.unknown[i] | (m->now.bits[i] ^ f->meeting.bits[i]));
-        f->meeting.unknown[i] = unknown;
-        f->meeting.bits[i] &= (uint8_t)~unknown;
+        uint8_t differ = (uint8_t)(m->now.bits[i] ^ f->registers.bits[i]);
+        uint8_t unknown = (uint8_t)(m->now.unknown[i] | f->registers.unknown[i] | differ);
+        f->registers.unknown[i] = unknown;
+        f->registers.bits[i] &= (uint8_t)~unknown;
     }
     for (uint32_t i = 0; i < m->loop_count; i++) {
-        f->turns_meeting[i] = m->turns[i] > f->turns_meeting[i] ? m->turns[i] : f->turns_meeting[i];
+        f->turns[i] = m->turns[i] > f->turns[i] ? m->turns[i] : f->turns[i];
     }
 }
 
@@ -191,7 +193,7 @@ static void join_byte(struct byte *to, uint8_t bits, uint8_t unknown)
     to->bits &= (uint8_t)~to->unknown;
 }
 
-static void push_byte(struct machine *m, struct frame *f, struct byte byte)
+static void push_byte(struct machine *m, struct state *f, struct byte byte)
 {
     if (f->count == f->capacity) {
         size_t capacity = f->capacity ? 2 * f->capacity : 256;
@@ -206,7 +208,7 @@ static void push_byte(struct machine *m, struct frame *f, struct byte byte)
 }
 
 /* Joins what this way wrote since `begin` with what the ways before it did; what one of them left alone stays as it was. */
-static void join_memory(struct machine *m, struct frame *f, size_t begin, int first)
+static void join_memory(struct machine *m, struct state *f, size_t begin, int first)
 {
     size_t earlier = f->count;
     uint32_t before = ++m->generation, now = ++m->generation;
@@ -250,9 +252,10 @@ static void undo(struct machine *m, size_t begin)
         m->segments[old->segment].bytes[old->offset] = old->bits;
         m->segments[old->segment].known[old->offset] = (uint8_t)~old->unknown;
     }
+    m->epoch++;
 }
 
-static void write_joined(struct machine *m, const struct frame *f)
+static void write_joined(struct machine *m, const struct state *f)
 {
     for (size_t i = 0; i < f->count; i++) {
         write_byte(m, f->bytes[i].segment, f->bytes[i].offset, f->bytes[i].bits, f->bytes[i].unknown);
