@@ -111,7 +111,7 @@ TILEWRIGHT_FLOAT void tilewright_interleave(const float *const *lines, const int
 }
 
 /* Four lines of neighbouring elements side by side, [element][line]; `count` is not 0. */
-static inline void tilewright_block_interleave(const float *const *lines, int count, float *put)
+static inline __attribute__((always_inline)) void tilewright_block_interleave(const float *const *lines, int count, float *put)
 {
     (void)tilewright_float_gather(lines, put, count);
 }

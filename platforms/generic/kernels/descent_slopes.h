@@ -22,6 +22,9 @@ typedef struct {
     float *slopes, *gathered;
 } tilewright_descent;
 
+#if defined(__GNUC__)
+__attribute__((always_inline)) /* into kernels that are compiled with options of their own, too */
+#endif
 static inline int tilewright_weight(const tilewright_weights *at, int result, int channel, const tilewright_product *p,
                                     int tap)
 {

@@ -16,7 +16,7 @@ typedef struct {
 
 /* Where the rows and columns of both begin that meet at a tap, and how many they are. */
 #if defined(__GNUC__)
-__attribute__((unused)) /* a network may need its sizes alone */
+__attribute__((unused, always_inline)) /* a network may need its sizes alone; into kernels with options of their own, too */
 #endif
 static inline tilewright_meeting tilewright_meet(const tilewright_product *p, int tap)
 {
