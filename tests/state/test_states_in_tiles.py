@@ -162,3 +162,57 @@ def test_a_tile_that_loads_what_one_before_has_stored_forbids_one_place(tmp_path
     settled = settle_states(_planted(found, _everything).plan)
     assert [pair.in_place for pair in settled.plan.state] == [False]
     assert settled.copied[0].why == "'join' may write an element of the new value before it reads the old one"
+
+
+def _row_beside_a_sitting(folder: Path) -> PlacedPlan:
+    """A row is written into a state during a sitting: one stage copies the state before, another one behind it."""
+    nodes = [
+        node("Neg", "x", "row", "turn"), node("Mul", "h c", "old", "fade"),
+        node("ScatterND", "h places row", "h_out", "write"), node("Abs", "old", "o", "other"),
+        node("Mul", "h_out c", "m", "scale"), node("Add", "m o", "y", "sum"),
+    ]  # fmt: skip
+    given = {"x": [1, 16], "h": [8, 16], "places": [1, 1]}
+    model = onnx_model(nodes, given, ["y", "h_out"], {"c": np.ones((8, 16), np.float32)})
+    model.graph.input[2].type.tensor_type.elem_type = onnx.TensorProto.INT64
+    onnx.save(model, folder / "n.onnx")
+    options = CompileOptions(state=StateWish((("h", "h_out"),)), level_sizes={"l1": 65536})
+    return compile_model(folder / "n.onnx", options, load_target("qemu_pulp")).placed
+
+
+@pytest.mark.parametrize(
+    ("after", "start", "fault"),
+    [(1, 2, ""), (1, 1, "when its copy starts for 'scale'"), (2, 2, "when its copy starts for 'scale'"),
+     (0, 2, "when it must be there for 'fade'")],
+    ids=["as planned", "a copy one step early", "a writer one step late", "a writer before a copy is done"],
+)  # fmt: skip
+def test_the_checker_plays_copies_that_start_ahead(after: int, start: int, fault: str, tmp_path: Path) -> None:
+    found = _row_beside_a_sitting(tmp_path)
+    last = found.plan.instructions[-1]
+    assert last.schedule is not None
+    (errand,) = last.schedule.errands
+    (key,) = (one for one, moment in last.schedule.starts.items() if moment >= 0)
+    assert (errand.after, last.schedule.starts[key]) == (1, 2)
+    schedule = replace(
+        last.schedule, errands=(replace(errand, after=after),), starts={**last.schedule.starts, key: start}
+    )
+    instructions = (*found.plan.instructions[:-1], replace(last, schedule=schedule))
+    planted = replace(found, plan=replace(found.plan, instructions=instructions))
+    if not fault:
+        check_states(planted)
+        return
+    with pytest.raises(TilewrightError, match=fault):
+        check_states(planted)
+
+
+def test_the_checker_sees_a_stage_that_copies_what_one_before_has_stored(tmp_path: Path) -> None:
+    found = _compiled(CUT, 10, tmp_path, 65536).placed
+    (number,) = (i.index for i in found.plan.instructions if i.schedule is not None and i.schedule.starts)
+    instruction = found.plan.instructions[number]
+    assert instruction.schedule is not None
+    stages = {stage.node: stage for stage in instruction.schedule.stages}
+    later = replace(instruction.schedule, stages=(stages["add"], stages["cut"], stages["turn"]))
+    instructions = list(found.plan.instructions)
+    instructions[number] = replace(instruction, schedule=later)
+    check_states(found)
+    with pytest.raises(TilewrightError, match="'h' does not hold its value when it must be there for 'cut'"):
+        check_states(replace(found, plan=replace(found.plan, instructions=tuple(instructions))))

@@ -2,12 +2,13 @@
 
 What a state held before the call lies there at first. An instruction must find in the bytes of each operand the value
 that it means, and leaves its results; whatever else it computes itself lies there no longer. What is cut into tiles is
-followed copy by copy. At the end every byte must hold what the next call reads, or be copied from where that lies.
+followed copy by copy, what is computed at a sitting stage by stage, with copies that start ahead of theirs. At the end
+every byte must hold what the next call reads, or be copied from where that lies.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -40,9 +41,9 @@ def check_states(placed: PlacedPlan) -> None:
 
 
 def _moments(plan: ExecutionPlan) -> Iterable[tuple[Instruction, ...]]:
-    """Instructions one by one; those of a sweep or of a fused chain at once."""
+    """Instructions one by one; those of a sweep, of a fused chain or of a sitting at once."""
     at = 0
-    for low, high in (*plan.groups, (len(plan.instructions),) * 2):
+    for low, high in (*plan.calls, (len(plan.instructions),) * 2):
         yield from ((instruction,) for instruction in plan.instructions[at:low])
         if low < high:
             yield plan.instructions[low:high]
@@ -52,6 +53,10 @@ def _moments(plan: ExecutionPlan) -> Iterable[tuple[Instruction, ...]]:
 def _carry_out(placed: PlacedPlan, together: tuple[Instruction, ...], held: Array) -> None:
     """What instructions that run at once find and leave in the states' memory."""
     plan = placed.plan
+    sitting = next((i.schedule for i in together if i.schedule is not None and i.schedule.starts), None)
+    if sitting is not None:
+        _carry_out_sitting(placed, {instruction.name: instruction for instruction in together}, sitting, held)
+        return
     written = {slot for instruction in together for slot in instruction.outputs}
     for instruction in together:
         for place, slot in enumerate(instruction.inputs):
@@ -59,7 +64,7 @@ def _carry_out(placed: PlacedPlan, together: tuple[Instruction, ...], held: Arra
             if where is not None and _value(plan, slot) not in written and (held[where] != _value(plan, slot)).any():
                 raise _bug(placed, slot, f"is overwritten when '{instruction.name}' reads it")
     schedule = together[-1].schedule
-    if schedule is not None and not schedule.starts and _in_tiles(placed, together, schedule):
+    if schedule is not None and _in_tiles(placed, together, schedule):
         _carry_out_tiles(placed, together, schedule, held)
         return
     for instruction in together:
@@ -67,9 +72,45 @@ def _carry_out(placed: PlacedPlan, together: tuple[Instruction, ...], held: Arra
             where = _bytes(placed, slot)
             if where is None:
                 continue
-            for reader in () if instruction.name in plan.seated else together:  # a stage loads all before it stores
+            for reader in together:
                 _hold_apart(placed, reader, (instruction, place), where)
             held[where] = slot
+
+
+def _carry_out_sitting(
+    placed: PlacedPlan, by_name: Mapping[str, Instruction], sitting: TileSchedule, held: Array
+) -> None:
+    """What stages and errands find and leave. A copy for a stage may run from the stage beside which it starts, before
+    that one's results are stored, up to its own: the value that it means lies there all the time.
+    """
+
+    def found(instruction: Instruction, place: int, when: str) -> None:
+        slot = instruction.inputs[place]
+        where = None if slot < 0 else _bytes(placed, slot)
+        if where is not None and (held[where] != _value(placed.plan, slot)).any():
+            raise _bug(placed, slot, f"does not hold its value when {when} '{instruction.name}'")
+
+    def left(instruction: Instruction) -> None:
+        for slot in instruction.outputs:
+            if (where := _bytes(placed, slot)) is not None:
+                held[where] = slot
+
+    for moment in range(-1, len(sitting.stages)):
+        if moment >= 0:
+            stage = sitting.stages[moment]
+            for one in stage.operands:
+                if one.kind == "input":
+                    found(by_name[stage.node], one.index, "it must be there for")
+        for stage in sitting.stages:
+            for one in stage.operands:
+                if one.kind == "input" and sitting.starts.get(one.key) == moment:
+                    found(by_name[stage.node], one.index, "its copy starts for")
+        if moment >= 0:
+            left(by_name[sitting.stages[moment].node])
+        for instruction in (by_name[errand.node] for errand in sitting.errands if errand.after == moment):
+            for place in range(len(instruction.inputs)):
+                found(instruction, place, "it is read by")
+            left(instruction)
 
 
 def _hold_apart(placed: PlacedPlan, reader: Instruction, result: tuple[Instruction, int], where: slice) -> None:
