@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import onnx
 import pytest
 import tilewright
@@ -65,6 +66,22 @@ def test_codes_of_a_measured_range_keep_the_required_rules(board: str, tmp_path:
     model = onnx_model([node("DynamicQuantizeLinear", "x", "q s z")], {"x": [9]}, ["q", "s", "z"], types=types)
     onnx.save(model, tmp_path / "m.onnx")
     found = _checked(tmp_path / "m.onnx", board, tmp_path)
+    assert [(f.rule, f.places) for f in found.findings if f.category != "advisory"] == []
+
+
+def test_sums_that_are_scattered_and_scaled_images_keep_the_required_rules(tmp_path: Path) -> None:
+    """Codes are added where known indices point; an image is scaled by factors whose sums need 64 bits."""
+    types = {"x": onnx.TensorProto.INT8, "u": onnx.TensorProto.INT8, "p": onnx.TensorProto.INT8}
+    nodes = [
+        node("ScatterND", "x i u", "p", "scatter", reduction="add"), node("DequantizeLinear", "q step zero", "a"),
+        node("Resize", "a none factors", "b", mode="linear"), node("QuantizeLinear", "b step zero", "r"),
+    ]  # fmt: skip
+    values = {"i": np.array([[0], [2], [5]]), "factors": np.array([1, 1, 1.8, 2.2], np.float32)}
+    values |= {"step": np.array(0.05, np.float32), "none": np.zeros(0, np.float32), "zero": np.array(0, np.int8)}
+    types |= {"q": onnx.TensorProto.INT8, "r": onnx.TensorProto.INT8}
+    model = onnx_model(nodes, {"x": [6, 4], "u": [3, 4], "q": [1, 8, 5, 5]}, ["p", "r"], values, types=types)
+    onnx.save(model, tmp_path / "m.onnx")
+    found = _checked(tmp_path / "m.onnx", "qemu_pulp", tmp_path)
     assert [(f.rule, f.places) for f in found.findings if f.category != "advisory"] == []
 
 

@@ -2,6 +2,7 @@
 e = k.extent
 q = k.requantise
 plain = (q.low, q.high, e.y_type) == (-128, 127, "int8_t")
+flip = f"{k.flip}u" if k.flip else ""
 channels = str(e.at_once) if e.channels % e.at_once == 0 else "channels"
 %>\
 /* The code of a sum of unsigned codes${f", {k.shift} bits of which are rounded off, ties to even" if k.shift else ""}. */
@@ -9,7 +10,13 @@ static inline ${e.y_type} ${f.name}_code(uint64_t total, int64_t offset)
 {
     const int64_t exact = (int64_t)total - offset;
 % if k.shift:
-    const int32_t sum = (int32_t)((exact + ${(1 << k.shift - 1) - 1} + (exact >> ${k.shift} & 1)) >> ${k.shift});
+    const uint64_t odd = (uint64_t)exact >> ${k.shift} & 1u;
+% if k.shift <= 32:
+    const uint64_t moved = ((uint64_t)exact + ${(1 << k.shift - 1) - 1}u + odd) >> ${k.shift}; /* 32 bits of it are the sum's */
+    const int32_t sum = (int32_t)(uint32_t)moved;
+% else:
+    const int32_t sum = (int32_t)((exact + ${(1 << k.shift - 1) - 1} + (int64_t)odd) >> ${k.shift});
+% endif
 % else:
     const int32_t sum = (int32_t)exact;
 % endif
@@ -36,7 +43,8 @@ static void ${f.name}(${f.parameters})
                 const ${e.x_type} *lower = x + image * ${e.image} + row_places[2 * row + 1] + first;
                 for (int column = 0; column < ${e.source_columns}; column++) {
                     for (int c = 0; c < ${channels}; c++) {
-                        joined[column * ${e.at_once} + c] = ((uint8_t)upper[c]${k.flip}) * a + ((uint8_t)lower[c]${k.flip}) * b;
+                        const uint32_t u = (uint32_t)(uint8_t)upper[c]${flip}, v = (uint32_t)(uint8_t)lower[c]${flip};
+                        joined[column * ${e.at_once} + c] = u * a + v * b;
                     }
                     upper += ${e.channels};
                     lower += ${e.channels};
@@ -54,7 +62,7 @@ static void ${f.name}(${f.parameters})
                     to += ${e.channels};
                 }
             }
-            y += ${e.columns * e.channels};
+            y = &y[${e.columns * e.channels}];
         }
     }
 }

@@ -22,7 +22,7 @@ from tilewright.platforms.generic.kernels.elements import (
     strides,
     unread,
 )
-from tilewright.platforms.generic.kernels.nest_expressions import body_text
+from tilewright.platforms.generic.kernels.nest_expressions import body_text, computing, unsigned
 from tilewright.platforms.generic.platform import PLATFORM
 
 _BODIES = {"add": "add", "mul": "mul", "max": "max", "min": "min"}
@@ -53,7 +53,10 @@ def _stored(call: Call) -> str | None:
 
 @dataclass(frozen=True)
 class ScatterContext:
-    """Loops over the indices; `index` is an index's own address, `target` the address it points to through `at`."""
+    """Loops over the indices; `index` is an index's own address, `target` the address it points to through `at`.
+
+    `word` is the type in which integers are added or multiplied, empty for all else.
+    """
 
     elements: int
     loops: tuple[Loop, ...]
@@ -64,11 +67,15 @@ class ScatterContext:
     value: str
     reads: bool
     dtype: DType
+    word: str
 
-    @property
-    def element(self) -> str:
-        """The written value as an element."""
-        return self.value if self.moves else stored(self.dtype, self.value)
+    def stores(self, target: str) -> tuple[str, ...]:
+        """Statements that write the value as an element; a sum in another type than that of elements has a name."""
+        if self.moves:
+            return (f"{target} = {self.value};",)
+        if self.word:
+            return (f"const {self.word} sum = {self.value};", f"{target} = {stored(self.dtype, 'sum')};")
+        return (f"{target} = {stored(self.dtype, self.value, computing(self.dtype) if self.reads else None)};",)
 
     @property
     def moves(self) -> bool:
@@ -116,7 +123,9 @@ def scatter_context(call: Call, listed: tuple[Loop, ...], index: str, target: st
     assert value is not None
     reads = "e0" in value
     local = "float" if reads and is_half(y.dtype) else c_type(y)
-    return ScatterContext(y.elements, listed, index, target, size, local, value, reads, y.dtype)
+    wraps = call.text("reduction", "none") in ("add", "mul") and not y.dtype.is_float and y.dtype.value != "bool"
+    word = unsigned(y.dtype) if wraps else ""
+    return ScatterContext(y.elements, listed, index, target, size, local, value, reads, y.dtype, word)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,9 @@ ${tab}const int at = tilewright_index((int64_t)indices[${k.index}], ${k.size});
 ${tab}const ${k.local} e0 = ${k.real_of(f"y[{k.target}]")};
 % endif
 ${tab}const ${k.local} e1 = ${k.real_of(f"updates[{k.index}]")};
-${tab}y[${k.target}] = ${k.element};
+% for line in k.stores(f"y[{k.target}]"):
+${tab}${line}
+% endfor
 % for depth in reversed(range(len(k.loops))):
     ${"    " * depth}}
 % endfor

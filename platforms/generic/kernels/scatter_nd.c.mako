@@ -13,7 +13,9 @@ ${f.storage} void ${f.name}(${f.parameters})
             const ${k.scatter.local} e0 = ${k.scatter.real_of("y[at + j]")};
 % endif
             const ${k.scatter.local} e1 = ${k.scatter.real_of(f"updates[i * {k.inner} + j]")};
-            y[at + j] = ${k.scatter.element};
+% for line in k.scatter.stores("y[at + j]"):
+            ${line}
+% endfor
         }
     }
 }

@@ -17,7 +17,9 @@ ${tab}for (int j = 0; j < ${k.length}; j++) {
 ${tab}    const ${k.scatter.local} e0 = ${k.scatter.real_of("y[to + j]")};
 % endif
 ${tab}    const ${k.scatter.local} e1 = ${k.scatter.real_of("updates[from + j]")};
-${tab}    y[to + j] = ${k.scatter.element};
+% for line in k.scatter.stores("y[to + j]"):
+${tab}    ${line}
+% endfor
 ${tab}}
 % endif
 % for depth in reversed(range(len(k.counts))):

@@ -16,7 +16,12 @@ static inline ${e.y_type} ${f.name}_code(u${word} total, ${word} offset)
     const ${word} exact = (${word})total - offset;
 % if k.shift:
     const u${word} odd = (u${word})exact >> ${k.shift} & 1u;
+% if k.wide and k.shift <= 32:
+    const uint64_t moved = ((uint64_t)exact + ${(1 << k.shift - 1) - 1}u + odd) >> ${k.shift}; /* 32 bits of it are the sum's */
+    const int32_t sum = (int32_t)(uint32_t)moved;
+% else:
     const int32_t sum = (int32_t)((exact + ${(1 << k.shift - 1) - 1} + (${word})odd) >> ${k.shift});
+% endif
 % else:
     const int32_t sum = ${"(int32_t)exact" if k.wide else "exact"};
 % endif
