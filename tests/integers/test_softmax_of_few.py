@@ -79,7 +79,8 @@ def test_lines_of_few_codes_on_boards(board: str, tmp_path: Path) -> None:
         folder.mkdir()
         onnx.save(shares(shape, axis, 256, np.int8), folder / "few.onnx")
         done = compile_model(folder / "few.onnx", CompileOptions(), load_target(board))
-        assert KERNEL in kernels(done).values()
+        in_one_vector = board == "qemu_mps3_an547" and shape[axis] == 4
+        assert ("SoftmaxCodesMve" if in_one_vector else KERNEL) in kernels(done).values()
         write(done, folder / "project")
         np.savez(folder / "calls.npz", allow_pickle=False, x=lines(shape, axis)[None])
         options = RunOptions(frames=folder / "calls.npz", atol=0, rtol=0)

@@ -95,14 +95,14 @@ def _turned(call: Call, reals: list[Array]) -> Array:
     x, cosine, sine = reals[:3]
     if len(reals) > 3:
         cosine, sine = cosine[reals[3]], sine[reals[3]]
+    x, straight = np.split(x, [call.integer("rotary_embedding_dim", 0) or x.shape[-1]], -1)
     pairs = x.reshape(*x.shape[:-1], -1, 2) if call.integer("interleaved", 0) else np.stack(np.split(x, 2, -1), -1)
     turned = (
         pairs @ np.eye(2) * cosine[:, None, ..., None]
         + np.stack([-pairs[..., 1], pairs[..., 0]], -1) * sine[:, None, ..., None]
     )
-    return turned.reshape(x.shape) if call.integer("interleaved", 0) else np.concatenate(
-        [turned[..., 0], turned[..., 1]], -1
-    )  # fmt: skip
+    turned = turned if call.integer("interleaved", 0) else turned.swapaxes(-1, -2)
+    return np.concatenate([turned.reshape(x.shape), straight], -1)
 
 
 def _attended(call: Call, reals: list[Array]) -> Array:

@@ -1,4 +1,4 @@
-"""A helper in C has a name of its own: kernels of one network bring their headers into one file."""
+"""A helper or type in C has a name of its own: kernels of one network bring their headers into one file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from collections import defaultdict
 from pathlib import Path
 
 FOLDERS = [Path(__file__).parents[2] / name for name in ("platforms", "sdk")]
-DEFINED = re.compile(r"^(?:static|TILEWRIGHT_[A-Z_]+)[^;{}()=]*?\b(tilewright_\w+)\s*\(", re.MULTILINE)
+DEFINED = re.compile(
+    r"^(?:static|TILEWRIGHT_[A-Z_]+)[^;{}()=]*?\b(tilewright_\w+)\s*\(|^(?:\}|typedef [\w ]+) (tilewright_\w+);",
+    re.MULTILINE,
+)
 ALTERNATIVES = (
     {"blocks_fpu.h", "blocks_f32.h"},
     {"code_blocks_dsp.h", "code_blocks.h"},
@@ -23,8 +26,8 @@ def test_no_two_headers_define_the_same_name() -> None:
     places: dict[str, set[str]] = defaultdict(set)
     for folder in FOLDERS:
         for header in folder.rglob("*.h"):
-            for name in DEFINED.findall(header.read_text(encoding="utf-8")):
-                places[name].add(header.name)
+            for function, kind in DEFINED.findall(header.read_text(encoding="utf-8")):
+                places[function or kind].add(header.name)
     assert len(places) > 300
     twice = {
         name: headers

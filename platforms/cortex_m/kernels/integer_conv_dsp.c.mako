@@ -8,7 +8,7 @@ static void ${f.name}(${f.parameters})
 {
     static const tilewright_window_axis rows = {${k.h.size}, ${k.h.kernel}, ${k.h.stride}, ${k.h.dilation}, ${k.h.pad}};
     static const tilewright_window_axis columns = {${k.w.size}, ${k.w.kernel}, ${k.w.stride}, ${k.w.dilation}, ${k.w.pad}};
-    tilewright_product p = {${", ".join("0x80808080u" if v == 0x80 and i in (5, 9) else str(v) for i, v in enumerate(k.shape))}};
+    tilewright_dsp_product p = {${", ".join("0x80808080u" if v == 0x80 and i in (5, 9) else str(v) for i, v in enumerate(k.shape))}};
     uint8_t *const windows = scratch;
     uint32_t *const packed = (uint32_t *)(void *)(windows + ${k.at[0]});
     p.a_zero = ${k.zeros[0]};

@@ -4,7 +4,7 @@ a, b = (p.place(n) if t == "int8_t" else f"(const int8_t *){p.place(n)}" for n, 
 %>\
 static void ${f.name}(${f.parameters})
 {
-    tilewright_product p = {${", ".join(f"{v}u" if v > 0x7fffffff else str(v) for v in k.shape)}};
+    tilewright_dsp_product p = {${", ".join(f"{v}u" if v > 0x7fffffff else str(v) for v in k.shape)}};
     uint32_t *const packed = scratch;
     p.a_zero = ${k.zeros[0]};
     p.b_zero = ${k.zeros[1]};

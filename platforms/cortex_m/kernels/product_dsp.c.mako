@@ -4,7 +4,7 @@ a, b, y = (p.place(n) if t == "int8_t" else f"({c}int8_t *){p.place(n)}" for n, 
 %>\
 static void ${f.name}(${f.parameters})
 {
-    static const tilewright_product p = {${", ".join(f"{v}u" if v > 0x7fffffff else str(v) for v in k.shape)}};
+    static const tilewright_dsp_product p = {${", ".join(f"{v}u" if v > 0x7fffffff else str(v) for v in k.shape)}};
     uint32_t *const packed = scratch;
 % for head in p.loops:
 ${head}

@@ -1,7 +1,7 @@
 /* Matrix products of two operands of the run time. Some columns of the right-hand side are packed as the matrix core reads
  * its weights, in bytes; then rows of the left-hand side are widened, less their zero point, and multiplied by them. What
  * the zero point of the right-hand side takes off a row is in the starts of its sums. It brings tilewright_product_pack,
- * tilewright_product, and for 1 to 4 rows at a time
+ * tilewright_dsp_product, and for 1 to 4 rows at a time
  *   tilewright_product1 tilewright_product2 tilewright_product3 tilewright_product4
  *   tilewright_product1_limited tilewright_product2_limited tilewright_product3_limited tilewright_product4_limited
  *   tilewright_product1_exact tilewright_product2_exact tilewright_product3_exact tilewright_product4_exact
@@ -26,7 +26,7 @@ typedef struct {
     int32_t b_zero;
     int32_t y_line;
     int32_t y_step;
-} tilewright_product;
+} tilewright_dsp_product;
 
 /* Up to four codes, of which `count` are there; `missing` stands for the others. */
 TILEWRIGHT_INTO uint32_t tilewright_product_word(const int8_t *from, int count, int32_t step, uint32_t missing)
@@ -46,13 +46,13 @@ TILEWRIGHT_INTO uint32_t tilewright_product_last(const int8_t *from, int count, 
 }
 
 /* Pairs of inputs: of each four those of 0 and 2 and of 1 and 3, of two that are left both in one, of one the first. */
-TILEWRIGHT_INTO int tilewright_product_pairs(const tilewright_product *p)
+TILEWRIGHT_INTO int tilewright_product_pairs(const tilewright_dsp_product *p)
 {
     return (p->depth + 1) / 2;
 }
 
 /* The first column of a pair; the last ones of an odd number overlap. */
-TILEWRIGHT_INTO int tilewright_product_first(const tilewright_product *p, int pair)
+TILEWRIGHT_INTO int tilewright_product_first(const tilewright_dsp_product *p, int pair)
 {
     const int left = p->columns - 2 * ((p->columns + 1) / 2 - pair);
     return pair < p->columns / 4 * 2 ? 2 * pair : left < 0 ? 0 : left;
@@ -73,7 +73,7 @@ TILEWRIGHT_INTO int tilewright_product_both(uint32_t first, uint32_t second, uin
 
 /* Pairs of columns, one behind the other: words of pairs of inputs, which hold the bytes of the first column and the second
  * in turn. Inputs that are missing are multiplied by zeros. */
-TILEWRIGHT_ONCE void tilewright_product_pack(const int8_t *b, uint32_t *to, const tilewright_product *p)
+TILEWRIGHT_ONCE void tilewright_product_pack(const int8_t *b, uint32_t *to, const tilewright_dsp_product *p)
 {
     const int32_t line = p->b_line;
     const int32_t step = p->b_step;
@@ -149,7 +149,7 @@ TILEWRIGHT_INTO int32_t tilewright_product_wide(
 }
 
 /* Widens a row of codes that lie apart, or of few, into every `pixels`-th word; the sum of what is there. */
-TILEWRIGHT_ONCE int32_t tilewright_product_apart(int pixels, const int8_t *a, uint32_t *to, const tilewright_product *p)
+TILEWRIGHT_ONCE int32_t tilewright_product_apart(int pixels, const int8_t *a, uint32_t *to, const tilewright_dsp_product *p)
 {
     const uint32_t flip = p->a_flip;
     const uint32_t zero = (uint32_t)(p->a_zero & 0xffff) * 0x10001u;
@@ -304,7 +304,7 @@ TILEWRIGHT_INTO const uint32_t *tilewright_product_run(
 /* All rows times the packed columns; `xs` takes the widened rows of a block. */
 TILEWRIGHT_INTO void tilewright_product_blocks(
     const int pixels, const int form, const int8_t *a, const uint32_t *packed, uint32_t *xs,
-    int8_t *y, const int32_t *codes, const tilewright_product *p)
+    int8_t *y, const int32_t *codes, const tilewright_dsp_product *p)
 {
     const int columns = (p->columns + 1) / 2;
     const int fours = p->columns % 2 == 0 ? columns : p->columns / 4 * 2;
@@ -349,8 +349,8 @@ TILEWRIGHT_INTO void tilewright_product_blocks(
 }
 
 #define TILEWRIGHT_PRODUCT(pixels, name, form) \
-    TILEWRIGHT_ONCE void tilewright_product##pixels##name(const int8_t *a, const uint32_t *packed, \
-        uint32_t *xs, int8_t *y, const int32_t *codes, const tilewright_product *p) \
+    TILEWRIGHT_ONCE void tilewright_dsp_product##pixels##name(const int8_t *a, const uint32_t *packed, \
+        uint32_t *xs, int8_t *y, const int32_t *codes, const tilewright_dsp_product *p) \
     { \
         tilewright_product_blocks(pixels, form, a, packed, xs, y, codes, p); \
     }

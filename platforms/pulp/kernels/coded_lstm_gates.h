@@ -8,5 +8,5 @@ static inline int32_t tilewright_curve(const int16_t *zero, int32_t v)
 {
     const int16_t *const at = zero + (v >> 11);
     const int32_t low = at[0], rest = v & 2047;
-    return low + (tilewright_product(1024, at[1] - low, rest) >> 11);
+    return low + (tilewright_product_added(1024, at[1] - low, rest) >> 11);
 }

@@ -3,4 +3,4 @@ typedef struct {
     const void *x;
     const int32_t *w;
     unsigned char *y;
-} tilewright_columns;
+} tilewright_column_walk;

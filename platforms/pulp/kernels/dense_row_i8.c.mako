@@ -1,7 +1,7 @@
 <% q = k.requantise %>\
 #ifdef TILEWRIGHT_XPULP
 % for columns, text in k.texts:
-static inline __attribute__((always_inline)) void ${f.name}_${columns}(const tilewright_columns *k)
+static inline __attribute__((always_inline)) void ${f.name}_${columns}(const tilewright_column_walk *k)
 {
     __asm__ volatile(
 ${text}
@@ -19,7 +19,7 @@ static void ${f.name}(${f.parameters})
 #ifdef TILEWRIGHT_XPULP
     while (n < end) {
         const int columns = end - n < 4 ? end - n : 4;
-        const tilewright_columns k = {a, w + n * ${k.column_words}, (unsigned char *)(y + n)};
+        const tilewright_column_walk k = {a, w + n * ${k.column_words}, (unsigned char *)(y + n)};
         if (columns == 4) {
             ${f.name}_4(&k);
         } else if (columns == 3) {

@@ -28,7 +28,7 @@ WIDTH = 4
 STREAMS = ("a1", "a3", "a4", "a5")
 SUMS = ("s0", "s1", "s2", "s3")
 LOADED = ("t2", "t3", "t4", "t5")
-X, W, Y = range(0, 12, 4)  # bytes in `tilewright_columns`
+X, W, Y = range(0, 12, 4)  # bytes in `tilewright_column_walk`
 ENTRY_CYCLES, BLOCK_CYCLES = 150, 40
 
 

@@ -46,7 +46,7 @@ static inline int32_t tilewright_unsigned_dot(int32_t sum, uint32_t unsigned_byt
     return sum;
 }
 
-static inline int32_t tilewright_product(int32_t sum, int32_t a, int32_t b)
+static inline int32_t tilewright_product_added(int32_t sum, int32_t a, int32_t b)
 {
     __asm__("p.mac %0, %1, %2" : "+r"(sum) : "r"(a), "r"(b));
     return sum;
@@ -92,7 +92,7 @@ static inline int32_t tilewright_unsigned_dot(int32_t sum, uint32_t unsigned_byt
     return sum;
 }
 
-static inline int32_t tilewright_product(int32_t sum, int32_t a, int32_t b) { return sum + a * b; }
+static inline int32_t tilewright_product_added(int32_t sum, int32_t a, int32_t b) { return sum + a * b; }
 
 static inline int32_t tilewright_high(int32_t a, int32_t b) { return (int32_t)((int64_t)a * b >> 32); }
 
