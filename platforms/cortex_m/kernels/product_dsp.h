@@ -349,7 +349,7 @@ TILEWRIGHT_INTO void tilewright_product_blocks(
 }
 
 #define TILEWRIGHT_PRODUCT(pixels, name, form) \
-    TILEWRIGHT_ONCE void tilewright_dsp_product##pixels##name(const int8_t *a, const uint32_t *packed, \
+    TILEWRIGHT_ONCE void tilewright_product##pixels##name(const int8_t *a, const uint32_t *packed, \
         uint32_t *xs, int8_t *y, const int32_t *codes, const tilewright_dsp_product *p) \
     { \
         tilewright_product_blocks(pixels, form, a, packed, xs, y, codes, p); \
