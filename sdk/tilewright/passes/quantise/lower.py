@@ -57,7 +57,7 @@ def _take_names(graph: Graph) -> None:
     """
     held = {name for node in graph.nodes for name in (*node.inputs, *node.outputs)} | set(graph.inputs)
     first = {real: code for code, real in reversed(graph.codes_of.items()) if code in held}
-    names = {code: real for real, code in first.items() if real not in held | set(graph.outputs)}
+    names = {code: real for real, code in first.items() if real not in held}  # an output is, its node writes it
     graph.nodes = [_renaming(node, names) for node in graph.nodes]
     for code, real in names.items():
         graph.tensors[real] = replace(graph.tensors.pop(code), name=real)
